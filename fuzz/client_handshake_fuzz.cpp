@@ -1,6 +1,6 @@
 // Any datagram that can reach a client during its handshake. The first byte chooses: a raw datagram, a
-// type-0x00 body, damage to a real message 4, or the plaintext of message 4 or 6 sealed by a server that
-// holds the right keys.
+// type-0x00 body, damage to a real message 4, the plaintext of message 4 or 6 sealed by a server that holds
+// the right keys, or damage to the answer to a message 7.
 #include <algorithm>
 #include <cstdlib>
 
@@ -47,11 +47,32 @@ Bytes answer_with(const Bytes& response, const crypto::KeyPair& identity, const 
   return out;
 }
 
+/// A client that tells its server what differs, and then gets `damage` to the answer.
+void tell_difference(std::span<const uint8_t> damage) {
+  test::Rig rig({.schema_id = 1, .schema_text = "page"});
+  connection::ClientHandshakeConfig config;
+  config.schema_lines = [](uint64_t, std::string_view) { return std::string("A.b\tbool\n"); };
+  connection::ClientHandshake client = rig.new_client(config);
+  const Bytes response = rig.response_of(client);
+  const Bytes refusal = rig.ask(response);
+  require(rig.tell(client, refusal).outcome == ClientOutcome::kPending);
+  const Bytes honest = rig.ask(rig.client_sink.take_one());
+  require(!honest.empty() && rig.tell(client, refusal).outcome == ClientOutcome::kPending);
+  Bytes damaged = honest;
+  for (size_t i = 0; i + 1 < damage.size(); i += 2) damaged[damage[i] % damaged.size()] ^= damage[i + 1];
+  require((rig.tell(client, damaged).outcome == ClientOutcome::kRefused) == (damaged == honest));
+  require(rig.client_sink.take().empty());
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0 || size > 2000) return 0;
   const std::span<const uint8_t> rest(data + 1, size - 1);
+  if (data[0] == 0xD7) {
+    tell_difference(rest);
+    return 0;
+  }
   test::Rig rig({.max_claims = 4});
   const crypto::KeyPair key = rig.new_key(), identity = rig.new_key(), bucket = rig.new_key();
   if (data[0] >= 3) {

@@ -1,6 +1,6 @@
 // Any datagram that a client can send to a server. The first byte chooses the form of the rest: a raw
-// datagram, the body of message 1, damage to a real message 3, damage to the plaintext sealed in it, or a
-// token that the issuer signed.
+// datagram, the body of message 1, damage to a real message 3, damage to the plaintext sealed in it, a
+// token that the issuer signed, or the plaintext of a message 7.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -65,6 +65,42 @@ Bytes response_with(const Bytes& honest, std::span<const uint8_t> damage, const 
   return out;
 }
 
+/// Message 7 with any plaintext, sealed by the client's real keys.
+Bytes difference_with(const Bytes& honest, std::span<const uint8_t> plaintext, const crypto::KeyPair& client,
+                      const crypto::PublicKey& server, const crypto::PublicKey& bucket) {
+  wire::SchemaDifferenceClear clear;
+  require(wire::parse_challenge_response_clear(std::span(honest).subspan(wire::kMinHeaderBytes),
+                                               &clear.response));
+  crypto::Key es, ee;
+  require(crypto::x25519(client.secret(), server, &es) && crypto::x25519(client.secret(), bucket, &ee));
+  const crypto::Digest th1 = crypto::transcript_request(
+      wire::kProtocolId, server, crypto::sha256({clear.response.token}), clear.response.client_pub);
+  const crypto::Digest th2 =
+      crypto::transcript_challenge(th1, bucket, clear.response.challenge_nonce, clear.response.key_index);
+  const crypto::Key prk = crypto::handshake_secret(th2, es, ee);
+  clear.salt = crypto::schema_difference_salt(prk, plaintext);
+  Bytes out(wire::kFloorDatagramBytes);
+  size_t front_bytes = wire::encode_packet_header({}, out);
+  front_bytes += wire::encode_schema_difference_clear(clear, std::span(out).subspan(front_bytes));
+  out.resize(front_bytes);
+  out.insert(out.end(), plaintext.begin(), plaintext.end());
+  out.resize(out.size() + crypto::kTagBytes);
+  crypto::seal_in_place(crypto::schema_difference_key(prk, clear.salt), crypto::Nonce{},
+                        std::span(out).first(front_bytes), std::span(out).subspan(front_bytes));
+  return out;
+}
+
+/// Is refused with its lines, or met with silence.
+void tell_difference(test::Rig& rig, const Bytes& told, std::span<const uint8_t> plaintext) {
+  const Bytes answer = rig.ask(told);
+  require(!rig.last.accepted && answer.empty() == rig.last.schema_lines.empty());
+  if (answer.empty()) return;
+  require(rig.refusal() == connection::ServerRefusal::kSchemaMismatch);
+  require(std::ranges::equal(rig.last.schema_lines, plaintext.subspan(8),
+                             [](char a, uint8_t b) { return static_cast<uint8_t>(a) == b; }));
+  for (const char c : rig.last.schema_lines) require((c >= ' ' && c <= '~') || c == '\t' || c == '\n');
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -114,6 +150,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   wire::Challenge parsed;
   require(wire::parse_challenge(std::span(challenge).subspan(wire::kMinHeaderBytes), &parsed));
+  if (data[0] == 5) {
+    const Bytes told =
+        difference_with(response, rest, key, rig.server.handshake.identity(), parsed.bucket_pub);
+    tell_difference(rig, told, rest);
+    return 0;
+  }
   deliver(rig, response_with(response, rest, key, rig.server.handshake.identity(), parsed.bucket_pub));
   return 0;
 }

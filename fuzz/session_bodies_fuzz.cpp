@@ -93,6 +93,16 @@ void handshake(std::span<const uint8_t> input) {
   if (parse_challenge_response_sealed(input, &proof)) {
     same(input, out, encode_challenge_response_sealed(proof, out));
   }
+  SchemaDifferenceClear told;
+  if (parse_schema_difference_clear(input, &told)) {
+    require(told.response.clear_bytes + told.response.sealed.size() == input.size());
+    require(encode_schema_difference_clear(told, out) == told.response.clear_bytes &&
+            std::memcmp(out, input.data(), told.response.clear_bytes) == 0);
+  }
+  SchemaDifferenceSealed lines;
+  if (parse_schema_difference_sealed(input, &lines)) {
+    same(input, out, encode_schema_difference_sealed(lines, out));
+  }
   ResetToken reset_token;
   if (parse_reset_token(input, &reset_token)) {
     const auto again = encode_reset_token(reset_token);

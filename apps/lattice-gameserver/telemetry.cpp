@@ -104,6 +104,16 @@ void Telemetry::write_refused() {
   json_.end_object();
 }
 
+void Telemetry::write_schema_differences() {
+  lattice_world* world = server_.game().world().get();
+  json_.key("schema_differences").begin_array();
+  const char* difference = nullptr;
+  for (uint32_t i = 0; (difference = lattice_world_schema_difference(world, i)) != nullptr; ++i) {
+    json_.value(difference);
+  }
+  json_.end_array();
+}
+
 void Telemetry::write_truth() {
   json_.key("truth").begin_array();
   for (const Sighting& sighting : sightings_) {
@@ -178,6 +188,7 @@ void Telemetry::write() {
   json_.member("alive", stats.objects);
   json_.member("bytes_sent", stats.bytes_sent);
   write_refused();
+  write_schema_differences();
   write_cap();
   if (detail_ != TelemetryDetail::kServer) write_players();
   if (detail_ == TelemetryDetail::kScene) write_scene(stats.tick);

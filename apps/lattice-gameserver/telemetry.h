@@ -7,6 +7,7 @@
 //    "joins", "alive",                                players that ever joined; objects of the world
 //    "bytes_sent",                                    UDP payload to all clients, since the start
 //    "refused":{name: count, …},                      refusal counters of the library that are not 0
+//    "schema_differences":[text, …],                  what the newest client refused for its schema told
 //    "cap":{"bytes_per_s","bucket_bytes",             most that each client may get; 0: no ceiling
 //           "most_bytes_per_s","recent_bytes_per_s"}  what the busiest got in any second; of late
 //   with TelemetryDetail::kPlayers also
@@ -75,6 +76,7 @@ class Telemetry final : private Server::TickWatcher {
   bool is_read();
   void log_losses();
   void write_refused();
+  void write_schema_differences();
   void write_cap();
   void write_players();
   void write_scene(uint32_t tick);

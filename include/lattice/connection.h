@@ -130,10 +130,28 @@ LATTICE_API lattice_result lattice_conn_get_info(lattice_conn* conn, lattice_con
 /// the list may lack differences. NULL and LATTICE_ERROR_NOT_FOUND when there are no more, or nothing was
 /// told.
 ///
+/// lattice_last_error() names the first difference too: when on_disconnected begins, and until the next
+/// lattice_connect() after each call that fails because the connection is not there, such as lattice_send()
+/// and lattice_local_peer().
+///
 ///     const char* difference;
 ///     for (uint32_t i = 0; (difference = lattice_conn_schema_difference(conn, i)) != NULL; ++i)
 ///     puts(difference);
 LATTICE_API const char* lattice_conn_schema_difference(lattice_conn* conn, uint32_t index);
+
+/// Authority: what differs in the schemas of this world and of a client that it refused with
+/// LATTICE_DISCONNECT_SCHEMA_MISMATCH. Returns difference `index`, counted from 0, in the words of
+/// lattice_conn_schema_difference(), or NULL past the last. It is printable ASCII and lives until the next
+/// call that receives (lattice_world_pump(), lattice_world_recv(), lattice_world_leave()) or destroys the
+/// world.
+///
+/// The client has said it, with a valid token, and may lie about its own half; the half of the server is what
+/// this world has. At most 16 differences of one client are kept: of the newest, of at most 2 clients a
+/// second, and of one player once in 10 s. The log has the first 4 (category "schema").
+///
+/// NULL and LATTICE_ERROR_NOT_FOUND when there are no more, or nobody has told any, as no client whose schema
+/// is the same does; LATTICE_ERROR_NOT_ALLOWED on a client.
+LATTICE_API const char* lattice_world_schema_difference(lattice_world* world, uint32_t index);
 
 /// Authority: returns the live connection of `peer`. NULL with LATTICE_ERROR_NOT_FOUND when no such client is
 /// connected, LATTICE_ERROR_NOT_ALLOWED on a client.

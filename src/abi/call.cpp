@@ -41,6 +41,19 @@ lattice_result fail(lattice_result code, const char* format, ...) {
   return code;
 }
 
+void tell_callback(lattice_result code, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(g_last.text, sizeof g_last.text, format, arguments);
+  va_end(arguments);
+  g_last.code = code;
+}
+
+lattice_result fail_not_connected(const WorldInstance& world, const char* text) {
+  return fail(LATTICE_ERROR_NOT_CONNECTED, "%s%s%s", text, world.refused_for.empty() ? "" : " ",
+              world.refused_for.c_str());
+}
+
 lattice_result last_result() {
   return g_last.code;
 }
@@ -103,7 +116,8 @@ ConnectionCall::ConnectionCall(const lattice_conn* handle) : WorldCall(world_of(
   } else if (world != nullptr) {
     entry_ = world->find(connection_of(handle));
     if (entry_ == nullptr) {
-      fail(LATTICE_ERROR_STALE_HANDLE, "The connection has ended. Forget its handle with its end.");
+      fail(LATTICE_ERROR_STALE_HANDLE, "The connection has ended. Forget its handle with its end.%s%s",
+           world->refused_for.empty() ? "" : " ", world->refused_for.c_str());
     }
   }
 }

@@ -15,6 +15,10 @@
 
 namespace lattice::abi {
 
+/// fail() with LATTICE_ERROR_NOT_CONNECTED, that text, and what differs in the schemas when that is why the
+/// server refused this client last.
+lattice_result fail_not_connected(const WorldInstance& world, const char* text);
+
 struct ThreadState;  // call.cpp: the state behind lattice_last_result() and lattice_last_error()
 
 class Call {

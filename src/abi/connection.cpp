@@ -50,7 +50,7 @@ lattice_result send_message(lattice_conn* conn, lattice_channel channel, const v
       return fail(LATTICE_ERROR_LIMIT, "The message has %zu bytes; at most %u fit.", bytes,
                   LATTICE_MESSAGE_MAX_BYTES);
     case reliability::SendResult::kNotConnected:
-      return fail(LATTICE_ERROR_NOT_CONNECTED, "The connection is not established (yet, or any more).");
+      return abi::fail_not_connected(*instance, "The connection is not established (yet, or any more).");
     case reliability::SendResult::kInvalidChannel:
       break;
   }
@@ -161,6 +161,7 @@ lattice_conn* begin_connect(WorldInstance& instance, const base::PathId& server,
       fail(LATTICE_ERROR_TOKEN, "%s", error);
       return nullptr;
   }
+  instance.refused_for.clear();
   instance.note_address(instance.remember(connection));
   return instance.handle_of(connection);
 }
@@ -254,7 +255,9 @@ lattice_result lattice_conn_get_path(lattice_conn* conn, lattice_path* out) {
   if (instance == nullptr) return call.result();
   if (out == nullptr) return fail(LATTICE_ERROR_INVALID_ARGUMENT, "There is nowhere to write the path to.");
   const base::PathId path = instance->world->remote_path(call.connection());
-  if (!base::is_path(path)) return fail(LATTICE_ERROR_NOT_CONNECTED, "The peer of this connection is gone.");
+  if (!base::is_path(path)) {
+    return abi::fail_not_connected(*instance, "The peer of this connection is gone.");
+  }
   *out = abi::public_path(path);
   return LATTICE_OK;
 }
@@ -354,6 +357,22 @@ const char* lattice_conn_schema_difference(lattice_conn* conn, uint32_t index) {
   return nullptr;
 }
 
+const char* lattice_world_schema_difference(lattice_world* world, uint32_t index) {
+  abi::WorldCall call(world);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr) return nullptr;
+  if (!instance->listens()) {
+    fail(LATTICE_ERROR_NOT_ALLOWED,
+         "Only an authority refuses clients. On a client, lattice_conn_schema_difference() says what "
+         "differs.");
+    return nullptr;
+  }
+  const std::vector<std::string>& told = instance->schema_told.sentences;
+  if (index < told.size()) return told[index].c_str();
+  fail(LATTICE_ERROR_NOT_FOUND, "There are %zu schema differences.", told.size());
+  return nullptr;
+}
+
 lattice_conn* lattice_peer_conn(lattice_world* world, lattice_peer_id peer) {
   abi::WorldCall call(world);
   WorldInstance* instance = call.world();
@@ -373,7 +392,7 @@ lattice_peer_id lattice_local_peer(lattice_world* world) {
   WorldInstance* instance = call.world();
   if (instance == nullptr) return 0;
   const lattice_peer_id peer = instance->world->local_peer();
-  if (peer == 0) fail(LATTICE_ERROR_NOT_CONNECTED, "A client has a peer id while it is connected.");
+  if (peer == 0) abi::fail_not_connected(*instance, "A client has a peer id while it is connected.");
   return peer;
 }
 

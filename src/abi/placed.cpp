@@ -94,7 +94,7 @@ lattice_netid lattice_placed(lattice_world* world, uint64_t key) {
   const uint64_t id = instance->world->placed().network_id(key);
   if (id != 0 && instance->world->objects().find(id) != replication::kNoSlot) return id;
   if (instance->world->local_peer() == 0) {
-    fail(LATTICE_ERROR_NOT_CONNECTED, "Placed objects are here from on_connected to on_disconnected.");
+    abi::fail_not_connected(*instance, "Placed objects are here from on_connected to on_disconnected.");
   } else {
     fail(LATTICE_ERROR_NOT_FOUND, "There is no placed object with the key %" PRIu64 " here.", key);
   }

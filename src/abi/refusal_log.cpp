@@ -27,10 +27,15 @@ PlayerText player_text(const connection::RefusedPlayer& who) {
 
 }  // namespace
 
+std::string refused_name(const connection::RefusedClient& client) {
+  char path[socket::kPathTextBytes];
+  socket::format_path(client.from, path);
+  return std::string(path) + player_text(client.who).data();
+}
+
 // Whether the log gains from another line: the player was not named lately, and in this second nobody of the
 // same address range was. A name can be made up, an address range cannot.
 bool RefusalLog::is_news(const Window& window, const Name& name) {
-  if (window.names == kNamesPerWindow) return false;
   return std::ranges::none_of(window.named, [&](const Name& other) {
     if (other.at_ns == 0) return false;
     const bool is_same =
@@ -40,25 +45,33 @@ bool RefusalLog::is_news(const Window& window, const Name& name) {
   });
 }
 
-void RefusalLog::note(const connection::RefusedClient& client, uint64_t now_ns, WriteLine write, void* ctx) {
-  Window& window = windows_[static_cast<size_t>(client.refusal)];
+bool RefusalLog::take_name(Window& window, const connection::RefusedClient& client, uint64_t now_ns,
+                           size_t most_names) {
   if (now_ns >= window.ends_ns) {
     window.ends_ns = now_ns + kWindowNs;
     window.names = 0;
   }
   const Name name{client.who.player, connection::prefix_of(client.from), now_ns};
-  if (!is_news(window, name)) {
+  if (window.names == most_names || !is_news(window, name)) return false;
+  ++window.names;
+  window.named[window.next_name++ % kNamesKept] = name;
+  return true;
+}
+
+bool RefusalLog::takes_difference(const connection::RefusedClient& client, uint64_t now_ns) {
+  return take_name(tellers_, client, now_ns, kTellersPerWindow);
+}
+
+void RefusalLog::note(const connection::RefusedClient& client, uint64_t now_ns, WriteLine write, void* ctx) {
+  Window& window = windows_[static_cast<size_t>(client.refusal)];
+  if (!take_name(window, client, now_ns, kNamesPerWindow)) {
     ++window.held_back;
     window.last = client.from;
     next_flush_ns_ = std::min(next_flush_ns_, window.ends_ns);
     return;
   }
-  ++window.names;
-  window.named[window.next_name++ % kNamesKept] = name;
-  char path[socket::kPathTextBytes];
-  socket::format_path(client.from, path);
   char line[256];
-  std::snprintf(line, sizeof line, "refused %s%s: %s%s%.*s", path, player_text(client.who).data(),
+  std::snprintf(line, sizeof line, "refused %s: %s%s%.*s", refused_name(client).c_str(),
                 connection::server_refusal_name(client.refusal), client.text.empty() ? "" : ": ",
                 static_cast<int>(client.text.size()), client.text.data());
   write(ctx, line);

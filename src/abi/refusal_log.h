@@ -2,17 +2,23 @@
 // two of them from one address range, and one line more counts the others. A player who was named is counted
 // for 10 s after, so that one who tries again and again does not hide those who try once.
 //
+// What clients tell of a difference of the schemas is logged with the same rule, for 2 clients a second.
+//
 // Must stay true: refused datagrams cause a bounded number of lines; every refusal appears in a line or in
 // its count.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <string>
 
 #include "base/path_id.h"
 #include "transport/connection/server_handshake.h"
 
 namespace lattice::abi {
+
+/// "10.0.0.2:1000 player 0a1b…": whom a line is about; the player if a token named one.
+std::string refused_name(const connection::RefusedClient& client);
 
 class RefusalLog {
  public:
@@ -21,6 +27,9 @@ class RefusalLog {
 
   /// A client was refused at `now_ns`.
   void note(const connection::RefusedClient& client, uint64_t now_ns, WriteLine write, void* ctx);
+  /// Whether the log has room for what this client tells of its schema, which a client without a valid token
+  /// cannot do. Takes the room.
+  bool takes_difference(const connection::RefusedClient& client, uint64_t now_ns);
   /// Logs the held-back refusals that are due by `now_ns`. Cheap when there are none.
   void flush(uint64_t now_ns, WriteLine write, void* ctx);
 
@@ -28,6 +37,7 @@ class RefusalLog {
   static constexpr uint64_t kWindowNs = 1'000'000'000;
   static constexpr uint64_t kNamedNs = 10'000'000'000;
   static constexpr size_t kNamesPerWindow = 8;
+  static constexpr size_t kTellersPerWindow = 2;
   static constexpr size_t kNamesKept = 16;
   static constexpr size_t kReasons = static_cast<size_t>(connection::ServerRefusal::kCount);
 
@@ -47,8 +57,12 @@ class RefusalLog {
   };
 
   static bool is_news(const Window& window, const Name& name);
+  /// Whether another line may name the client; it counts as named then.
+  static bool take_name(Window& window, const connection::RefusedClient& client, uint64_t now_ns,
+                        size_t most_names);
 
   std::array<Window, kReasons> windows_{};
+  Window tellers_;
   uint64_t next_flush_ns_ = UINT64_MAX;  ///< No window with held-back refusals ends earlier.
 };
 

@@ -91,8 +91,8 @@ lattice_result make_call(lattice_world* world, const world::RpcCall& rpc) {
     case world::OpResult::kOk:
       return LATTICE_OK;
     case world::OpResult::kNotConnected:
-      return fail(LATTICE_ERROR_NOT_CONNECTED,
-                  "This client is not connected, so it cannot call the authority. Wait for on_connected.");
+      return abi::fail_not_connected(
+          *instance, "This client is not connected, so it cannot call the authority. Wait for on_connected.");
     case world::OpResult::kNotFound:
       return nobody_to_call(*instance, rpc);
     case world::OpResult::kNotAllowed:

@@ -329,8 +329,8 @@ uint32_t lattice_world_next_tick(lattice_world* world) {
   if (tick == 0 && call.world()->world->config().transport_only) {
     no_ticks();
   } else if (tick == 0) {
-    fail(LATTICE_ERROR_NOT_CONNECTED,
-         "A client has ticks to run once it is connected. Pump until on_connected.");
+    abi::fail_not_connected(*call.world(),
+                            "A client has ticks to run once it is connected. Pump until on_connected.");
   }
   return tick;
 }

@@ -113,6 +113,15 @@ std::string describe_end(bool by_peer, connection::DisconnectReason reason, std:
   return line += '"';
 }
 
+/// For lattice_last_error().
+std::string describe_schema_refusal(const std::vector<std::string>& differences) {
+  if (differences.empty()) return "The server has another schema, and did not say what differs.";
+  std::string text = "The server has another schema. " + differences[0] + ".";
+  if (differences.size() == 1) return text;
+  return text + " lattice_conn_schema_difference() has " + std::to_string(differences.size()) +
+         " differences.";
+}
+
 void write_refusal(void* ctx, const char* line) {
   static_cast<WorldInstance*>(ctx)->write_log(LATTICE_LOG_WARNING, "connect", "%s", line);
 }
@@ -121,6 +130,28 @@ void write_refusal(void* ctx, const char* line) {
 
 void WorldInstance::on_connect_refused(const connection::RefusedClient& client) {
   if (log != nullptr) refusal_log.note(client, now().ns, write_refusal, this);
+  if (!client.schema_lines.empty()) note_schema_told(client, now().ns);
+}
+
+// Whoever has a valid token may tell anything, so what is logged, compared and kept is bounded, whoever
+// tells. The players of one old build all tell the same, which is said once a minute.
+void WorldInstance::note_schema_told(const connection::RefusedClient& client, uint64_t now_ns) {
+  constexpr uint64_t kSameNs = 60'000'000'000;
+  constexpr size_t kMostLogged = 4;
+  const bool is_known = client.schema_lines == schema_told.lines && now_ns < schema_told.at_ns + kSameNs;
+  if (is_known || !refusal_log.takes_difference(client, now_ns)) return;
+  const auto differences = world->differences_told(client.schema_lines);
+  if (differences.empty()) return;
+  schema_told = {std::string(client.schema_lines), now_ns, {}};
+  const std::string name = refused_name(client);
+  for (const serialization::SchemaDifference& difference : differences) {
+    const std::string& sentence = schema_told.sentences.emplace_back(describe_to_server(difference));
+    if (schema_told.sentences.size() > kMostLogged) continue;
+    write_log(LATTICE_LOG_WARNING, "schema", "refused %s: %s", name.c_str(), sentence.c_str());
+  }
+  if (differences.size() <= kMostLogged) return;
+  write_log(LATTICE_LOG_WARNING, "schema", "refused %s: and %zu more differences", name.c_str(),
+            differences.size() - kMostLogged);
 }
 
 void WorldInstance::on_path_moved(world::ConnectionHandle connection, const base::PathId& before,
@@ -207,6 +238,8 @@ void WorldInstance::on_disconnected(world::ConnectionHandle connection, connecti
   note_address(*entry);
   entry->info.is_connected = 0;
   entry->info.remote_schema_id = remote_schema_id;
+  const bool is_schema = connects() && reason == connection::DisconnectReason::kSchemaMismatch;
+  refused_for = is_schema ? describe_schema_refusal(entry->schema_differences) : "";
   const size_t length = std::min(text.size(), sizeof entry->info.disconnect_text - 1);
   if (length != 0) std::memcpy(entry->info.disconnect_text, text.data(), length);
   entry->info.disconnect_text[length] = '\0';
@@ -232,6 +265,7 @@ void WorldInstance::on_disconnected(world::ConnectionHandle connection, connecti
     return;
   }
   if (callbacks.on_disconnected != nullptr) {
+    if (is_schema) tell_callback(LATTICE_ERROR_NOT_CONNECTED, "%s", refused_for.c_str());
     callbacks.on_disconnected(callbacks_ctx, handle_of(connection), static_cast<int>(reason));
   }
   if (Connection* again = find({connection.slot, connection.generation})) again->known = false;

@@ -52,6 +52,15 @@ struct WorldInstance final : world::Observer {
     std::vector<std::string> schema_differences;  // of a server that refused this client for its schema
     bool known = false;
   };
+  /// An authority: what the newest refused client told of the schemas whom the log had room for.
+  struct SchemaTold {
+    std::string lines;  // as it told them
+    uint64_t at_ns = 0;
+    std::vector<std::string> sentences;
+  };
+  SchemaTold schema_told;
+  /// A client: for lattice_last_error() after the server refused it for its schema; else empty.
+  std::string refused_for;
   std::vector<Connection> connections;
   std::vector<ConnectionRef> ended;  // whose last event has been taken: known until the next call
 
@@ -80,6 +89,8 @@ struct WorldInstance final : world::Observer {
   /// Writes the peer's current address into the connection's info. The last address stays when the peer is
   /// gone.
   void note_address(Connection& connection) const;
+
+  void note_schema_told(const connection::RefusedClient& client, uint64_t now_ns);
 
   void on_connect_refused(const connection::RefusedClient& client) override;
   void on_path_moved(world::ConnectionHandle connection, const base::PathId& before,

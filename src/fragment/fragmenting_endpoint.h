@@ -98,6 +98,9 @@ class FragmentingEndpoint final : private reliability::EndpointHandler {
     above_.on_path_moved(connection, before, now);
   }
   void on_connected(ConnectionHandle connection, const reliability::ConnectedInfo& info) override;
+  std::string schema_lines(uint64_t remote_schema_id, std::string_view text) override {
+    return above_.schema_lines(remote_schema_id, text);
+  }
   void on_schema_told(ConnectionHandle connection, uint64_t remote_schema_id,
                       std::string_view text) override {
     above_.on_schema_told(connection, remote_schema_id, text);

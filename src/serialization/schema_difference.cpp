@@ -113,12 +113,89 @@ std::vector<SchemaDifference> schema_differences(std::string_view ours, std::str
   return out;
 }
 
+namespace {
+
+std::string describe(const std::string& path, const std::string* client, const std::string* server) {
+  if (path.empty()) return "client and server declare the same in another order";
+  if (server == nullptr) return path + ": only the client has it";
+  if (client == nullptr) return path + ": only the server has it";
+  return path + ": client " + without_no_flags(*client) + ", server " + without_no_flags(*server);
+}
+
+bool is_of_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
+         c == ':';
+}
+
+/// Whether a path is one that lines_of() may make, and is not cut: names (schema_check.h), "rpc " before
+/// some.
+bool is_path(std::string_view path) {
+  constexpr std::string_view kRpc = "rpc";
+  if (path.empty() || path.size() > kMaxShownBytes) return false;
+  for (size_t i = 0; i < path.size(); ++i) {
+    if (is_of_name(path[i])) continue;
+    const std::string_view before = path.substr(0, i);
+    const bool is_rpc = before.ends_with(kRpc) && (before == kRpc || before[i - kRpc.size() - 1] == '.');
+    if (path[i] != ' ' || !is_rpc) return false;
+  }
+  return true;
+}
+
+/// A description by a client, without the marks that could make it look like the end of one.
+std::string quoted(std::string description) {
+  for (char& c : description) c = is_of_name(c) || c == ' ' || c == '-' || c == '+' ? c : '?';
+  return description;
+}
+
+}  // namespace
+
 std::string describe_to_client(const SchemaDifference& difference) {
-  if (difference.path.empty()) return "client and server declare the same in another order";
-  const std::string ours = without_no_flags(difference.ours), theirs = without_no_flags(difference.theirs);
-  if (difference.is_ours_only) return difference.path + ": only the client has it";
-  if (difference.is_theirs_only) return difference.path + ": only the server has it";
-  return difference.path + ": client " + ours + ", server " + theirs;
+  return describe(difference.path, difference.is_theirs_only ? nullptr : &difference.ours,
+                  difference.is_ours_only ? nullptr : &difference.theirs);
+}
+
+std::string describe_to_server(const SchemaDifference& difference) {
+  return describe(difference.path, difference.is_ours_only ? nullptr : &difference.theirs,
+                  difference.is_theirs_only ? nullptr : &difference.ours);
+}
+
+std::string told_lines(const std::vector<SchemaDifference>& differences, size_t max_bytes) {
+  std::string lines;
+  for (const SchemaDifference& difference : differences) {
+    if (!difference.path.empty() && !is_path(difference.path)) continue;
+    std::string line = difference.path;
+    if (!difference.path.empty() && !difference.is_theirs_only) line += '\t' + difference.ours;
+    line += '\n';
+    if (lines.size() + line.size() <= max_bytes) lines += line;
+  }
+  return lines;
+}
+
+std::vector<SchemaDifference> differences_told(std::string_view ours, std::string_view lines) {
+  const std::vector<SchemaLine> own = lines_of(ours);
+  std::map<std::string_view, std::string_view> texts;
+  for (const SchemaLine& line : own) texts[line.path] = line.text;
+  std::vector<SchemaDifference> out;
+  for (size_t at = 0; at < lines.size() && out.size() < kMaxDifferencesTold;) {
+    const size_t end = std::min(lines.find('\n', at), lines.size());
+    const std::string_view line = lines.substr(at, end - at);
+    at = end + 1;
+    if (line.empty()) {
+      out.emplace_back();
+      continue;
+    }
+    const size_t tab = std::min(line.find('\t'), line.size());
+    const std::string path(line.substr(0, tab));
+    if (!is_path(path)) continue;
+    const bool client_has = tab != line.size();
+    const std::string theirs = client_has ? printable(line.substr(tab + 1)) : std::string();
+    const auto found = texts.find(path);
+    const bool server_has = found != texts.end();
+    const std::string mine = server_has ? printable(found->second) : std::string();
+    if (client_has == server_has && mine == theirs) continue;
+    out.push_back({path, mine, quoted(theirs), !client_has, !server_has});
+  }
+  return out;
 }
 
 }  // namespace lattice::serialization

@@ -24,7 +24,23 @@ std::vector<SchemaDifference> schema_differences(std::string_view ours, std::str
                                                  Extent extent = Extent::kWhole);
 
 /// The difference as a sentence of a client: "Player.Fighter.health: client uint16 bits 10, server uint16
-/// bits 12".
+/// bits 12". Of a server, whose `ours` is the server's: the same sentence.
 std::string describe_to_client(const SchemaDifference& difference);
+std::string describe_to_server(const SchemaDifference& difference);
+
+/// What a client tells its server, as many whole lines as fit `max_bytes` (S-47):
+///
+///     path TAB description    a member that the client has: another one, or one that the server lacks
+///     path                    what only the server has
+///     (nothing)               both declare the same in another order
+std::string told_lines(const std::vector<SchemaDifference>& differences, size_t max_bytes);
+
+/// Most differences that are read of what one client tells.
+inline constexpr size_t kMaxDifferencesTold = 16;
+
+/// What the server, whose schema text is `ours`, makes of such lines; their bytes may be any. The server's
+/// half comes from `ours`. Lines without a difference are left out, and so are those that name nothing which
+/// could be a member. The result holds printable ASCII only.
+std::vector<SchemaDifference> differences_told(std::string_view ours, std::string_view lines);
 
 }  // namespace lattice::serialization

@@ -28,7 +28,8 @@ struct Admission {
 class Observer {
  public:
   virtual ~Observer() = default;
-  /// A client was not let in. Like EndpointHandler::on_connect_refused().
+  /// A client was not let in. Like EndpointHandler::on_connect_refused(). With `schema_lines` it has told
+  /// what differs in the schemas: Session::differences_told() reads them.
   virtual void on_connect_refused(const connection::RefusedClient& client) = 0;
   /// An authority: the client answers from another address now. At most once a second for each.
   virtual void on_path_moved(ConnectionHandle connection, const base::PathId& before,

@@ -158,6 +158,9 @@ class Session final : public reliability::EndpointHandler,
   /// Large transfers; null without WorldConfig::transfer_channel.
   transfer::Transfers* transfers() { return transfers_ ? &transfers_->transfers() : nullptr; }
 
+  /// An authority: what a refused client's lines (S-47) say of the schemas.
+  std::vector<serialization::SchemaDifference> differences_told(std::string_view lines) const;
+
   // --- Placed objects (D-51)
   enum class PlaceResult : uint8_t {
     kOk,
@@ -274,6 +277,7 @@ class Session final : public reliability::EndpointHandler,
   }
   connection::Admission on_admission(const connection::AdmissionRequest& request) override;
   void on_connected(ConnectionHandle connection, const reliability::ConnectedInfo& info) override;
+  std::string schema_lines(uint64_t remote_schema, std::string_view text) override;
   void on_schema_told(ConnectionHandle connection, uint64_t remote_schema, std::string_view text) override;
   void on_disconnected(ConnectionHandle connection, connection::DisconnectReason reason,
                        uint64_t remote_schema, std::string_view text) override;
@@ -283,6 +287,9 @@ class Session final : public reliability::EndpointHandler,
   bool takes_more() override { return observer_.takes_more(); }
   void on_packet_soon(ConnectionHandle connection) override;
   void on_receipt(ConnectionHandle connection, uint32_t receipt, bool acked) override;
+
+  std::vector<serialization::SchemaDifference> differences_from(uint64_t remote_schema,
+                                                                std::string_view text) const;
 
   // RpcHost
   const serialization::TypeInfo* type_of(uint64_t network_id, uint32_t* slot) const override;

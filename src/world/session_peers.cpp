@@ -71,12 +71,24 @@ void Session::on_connected(ConnectionHandle connection, const reliability::Conne
   observer_.on_connected(connection, info);
 }
 
-void Session::on_schema_told(ConnectionHandle connection, uint64_t remote_schema, std::string_view text) {
+std::vector<serialization::SchemaDifference> Session::differences_from(uint64_t remote_schema,
+                                                                       std::string_view text) const {
   using serialization::Extent;
   const bool is_whole = serialization::schema_hash_of(text) == remote_schema;
-  const std::vector<serialization::SchemaDifference> differences =
-      serialization::schema_differences(schema_.text(), text, is_whole ? Extent::kWhole : Extent::kFront);
+  return schema_differences(schema_.text(), text, is_whole ? Extent::kWhole : Extent::kFront);
+}
+
+std::string Session::schema_lines(uint64_t remote_schema, std::string_view text) {
+  return told_lines(differences_from(remote_schema, text), wire::kMaxSchemaLinesBytes);
+}
+
+void Session::on_schema_told(ConnectionHandle connection, uint64_t remote_schema, std::string_view text) {
+  const std::vector<serialization::SchemaDifference> differences = differences_from(remote_schema, text);
   if (!differences.empty()) observer_.on_schema_differs(connection, differences);
+}
+
+std::vector<serialization::SchemaDifference> Session::differences_told(std::string_view lines) const {
+  return serialization::differences_told(schema_.text(), lines);
 }
 
 void Session::on_disconnected(ConnectionHandle connection, connection::DisconnectReason reason,

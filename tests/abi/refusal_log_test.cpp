@@ -47,5 +47,30 @@ TEST(RefusalLog, NamesWhoTriesOnceBesideThoseWhoTryAllTheTime) {
   EXPECT_GE(lines.size(), 9u * 8);
 }
 
+// What clients tell of their schemas: one player each ten seconds, one address range a second, two in all.
+TEST(RefusalLog, HasRoomForFewWhoTellOfTheirSchema) {
+  abi::RefusalLog log;
+  const auto takes = [&](uint8_t prefix, uint8_t player, uint64_t ms) {
+    connection::RefusedClient client;
+    client.from = base::ipv4_path(10, 0, prefix, 1, 7);
+    client.who.player[0] = player;
+    return log.takes_difference(client, ms * 1'000'000);
+  };
+  int taken = 0;
+  for (uint64_t ms = 1; ms <= 30'000; ++ms) taken += takes(static_cast<uint8_t>(ms % 100), 0xaa, ms) ? 1 : 0;
+  EXPECT_EQ(taken, 3) << "one player from everywhere";
+  taken = 0;
+  for (uint64_t ms = 40'001; ms <= 50'000; ++ms)
+    taken += takes(1, static_cast<uint8_t>(ms % 200), ms) ? 1 : 0;
+  EXPECT_LE(taken, 10) << "one address range with many players";
+  EXPECT_GE(taken, 9);
+  taken = 0;
+  for (uint64_t ms = 60'001; ms <= 70'000; ++ms) {
+    taken += takes(static_cast<uint8_t>(ms % 200), static_cast<uint8_t>(ms % 199 + 1), ms) ? 1 : 0;
+  }
+  EXPECT_LE(taken, 20) << "everybody";
+  EXPECT_GE(taken, 15);
+}
+
 }  // namespace
 }  // namespace lattice

@@ -597,6 +597,25 @@ async function checkOddMessages(page, problems) {
   check('odd messages do the page no harm', problems.length === before, problems.slice(before).join('; '));
 }
 
+/** What a refused client says of its schema is text, whatever it is. */
+async function checkSchemaRefusal(page) {
+  const section = page.locator('#schema-refusal');
+  check('without a refusal for another schema nothing is said of it', await section.isHidden());
+  const told = ['Pawn.PawnState.health: client uint16 bits 10, server uint16 bits 12', '<img src="x" onerror="lattice.fooled = true"><b>x</b>: only the client has it', 'x'.repeat(300)];
+  const feed = (server) => page.evaluate((message) => window.lattice.feed(message), JSON.stringify({ server }));
+  const lines = () => section.locator('li').allTextContents();
+  await feed({ refused: { server_schema_mismatch: 24 }, schema_differences: told });
+  check('a refusal for another schema names what differs', await shows(page, async () => JSON.stringify(await lines()) === JSON.stringify(told)), (await lines()).join(' | '));
+  check('the number of refusals stands with it', /^24 messages/.test(await section.locator('p').textContent()));
+  check('what a client says is no markup', await page.evaluate(() => !window.lattice.fooled && !document.querySelector('#schema-refusal :is(img, b)')));
+  check('and stays in its place', await section.evaluate((element) => element.scrollWidth <= element.clientWidth && element.clientHeight < 220));
+  if (option('--picture')) await page.screenshot({ path: join(option('--picture'), 'schema_refusal.png'), fullPage: true });
+  await feed({ refused: { server_schema_mismatch: 25 }, schema_differences: told.slice(0, 1) });
+  check('the newest takes its place', await shows(page, async () => (await lines()).length === 1));
+  await feed({ refused: { server_schema_mismatch: 25 }, schema_differences: { length: 3 } });
+  check('without a difference that is said', await shows(page, async () => /has said what differs/.test(await section.locator('p').textContent()) && !(await lines()).length));
+}
+
 // ---- Run -------------------------------------------------------------------------------------------------------
 
 console.log(`${chromiumVersion()}, playwright-core, ${demo}`);
@@ -632,6 +651,7 @@ try {
   check('the page says that the demo has ended', await page.locator('#banner').waitFor({ timeout: 5000 }).then(() => true, () => false));
   // The browser itself, not the page, writes console lines about failed attempts to reconnect.
   page.removeAllListeners('console');
+  await checkSchemaRefusal(page);
   await checkOddMessages(page, problems);
   if (demo !== 'mock') {
     const again = await startDemo();

@@ -34,6 +34,9 @@ def _handshake():
         clear, sealed = data[name][:clear_bytes], data[name][clear_bytes:]
         return clear, p.aead_open(key, handshake.ZERO_NONCE, sealed, clear)
 
+    told = {name: bytes.fromhex(value) for name, value in vectors["schema_difference"].items()}
+    told_clear = len(told["datagram"]) - 16 - 8 - len(vectors["inputs"]["schema_lines"])
+    paged = data["connection_refused_schema_mismatch"][:ACCEPT_CLEAR_BYTES]
     response_clear = len(data["challenge_response"]) - 96
     refuse_random = bytes.fromhex(vectors["inputs"]["refuse_random"])
     refuse_key = p.hkdf_expand(data["prk"], b"lattice/v1/hs/server" + data["th3"] + refuse_random)
@@ -44,6 +47,10 @@ def _handshake():
         ("client", None, opened("challenge_response", response_clear, data["k3"])),
         ("server", None, opened("connection_accepted", ACCEPT_CLEAR_BYTES, data["k4"])),
         ("server", None, opened("connection_refused_schema_mismatch", ACCEPT_CLEAR_BYTES, refuse_key)),
+        ("server", None, (paged, u(7, 2) + u(99, 8) + b"\x06schema" + u(2, 2) + u(3, 2) + b"member x bool\n")),
+        ("client", None, (told["datagram"][:told_clear],
+                          p.aead_open(told["k7"], handshake.ZERO_NONCE, told["datagram"][told_clear:], told["datagram"][:told_clear]))),
+        ("client", told["datagram"], None),
         ("client", data["challenge_response"], None),
         ("server", data["connection_accepted"], None),
         ("server", data["connection_refused_schema_mismatch"], None),

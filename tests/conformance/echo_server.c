@@ -144,6 +144,18 @@ static void on_tick(void* ctx, lattice_world* world, const lattice_tick_context*
   state->resting = (uint8_t)(state->steps / 30 % 2);
 }
 
+/* What the first client told that was refused for its schema: names and numbers, which need no escapes. */
+static void print_schema_differences(lattice_world* world, int* is_told) {
+  const char* difference;
+  for (uint32_t i = 0; !*is_told && (difference = lattice_world_schema_difference(world, i)) != NULL; ++i) {
+    printf("%s\"%s\"", i == 0 ? "{\"schema_differences\":[" : ",", difference);
+  }
+  if (*is_told || lattice_world_schema_difference(world, 0) == NULL) return;
+  *is_told = 1;
+  printf("]}\n");
+  fflush(stdout);
+}
+
 /* ---- Set-up -------------------------------------------------------------------------------------- */
 
 static void impair(lattice_world* world, double loss_percent) {
@@ -217,8 +229,10 @@ int main(int argc, char** argv) {
   print_note(self.world, issuer_seed);
 
   struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+  int is_told = 0;
   while (poll(&input, 1, PUMP_MS) == 0) {
     lattice_world_pump(self.world);
+    print_schema_differences(self.world, &is_told);
     send_echoes(&self);
   }
   lattice_world_destroy(self.world);

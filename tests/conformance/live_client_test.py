@@ -54,6 +54,10 @@ class RunningServer:
         """The reason the next connection ended with, from the server's side."""
         return json.loads(self.process.stdout.readline())["ended"]
 
+    def next_schema_differences(self):
+        """What the server says of the first client that told a difference."""
+        return json.loads(self.process.stdout.readline())["schema_differences"]
+
 
 def numbered(channel, i):
     return b"%d: message %04d" % (channel, i)
@@ -195,6 +199,24 @@ class LiveClient(unittest.TestCase):
             self.assertEqual(client.handshake.refusal[:2], (SCHEMA_MISMATCH, schema_id))
             text = client.handshake.schema_text
             self.assertEqual(int.from_bytes(primitives.sha256(text)[:8], "little"), schema_id, "the text told is the server's (S-44)")
+
+    def test_both_sides_name_what_differs(self):
+        lines = (b"Walker.Walker.steps\tvarint 16 flags 0\n"  # the server has another one
+                 b"Walker.Walker.wings\tbool flags 0\n"
+                 b"Walker\n"  # the client has none of it, as it says
+                 b"Nobody\n"  # has neither the server
+                 b"Walker.\\x1b[31m\tbool flags 0\n")  # no name
+        with RunningServer() as running:
+            running.server.schema = Schema({"types": [], "input": None}, packets.BUILT_IN_CHANNELS)
+            client = self.client(running.server, schema_lines=lines)
+            self.assertFalse(client.connect())
+            self.assertEqual((client.state, client.handshake.refusal[0]), ("refused", SCHEMA_MISMATCH))
+            self.assertTrue(client.handshake.was_told, "message 7 was not answered (S-48)")
+            own = dict(line.rsplit(": ", 1) for line in running.next_schema_differences())
+            self.assertEqual(list(own), ["Walker.Walker.steps", "Walker.Walker.wings", "Walker"])
+            self.assertEqual(own["Walker.Walker.wings"], "only the client has it")
+            self.assertEqual(own["Walker"], "only the server has it")
+            self.assertRegex(own["Walker.Walker.steps"], "^client varint 16, server .+$")
 
     def test_another_tick_rate_is_refused_with_both_numbers(self):
         with RunningServer() as running:

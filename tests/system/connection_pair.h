@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "lattice/lattice.h"
 
@@ -24,6 +25,8 @@ struct Events {
   int reason = 0;
   uint64_t remote_schema = 0;
   std::vector<std::string> schema_differences;
+  std::string error;  // lattice_last_error() when on_disconnected began
+  lattice_result result = LATTICE_OK;
   std::string text;
   int messages = 0;
   lattice_conn* newest = nullptr;  // of the last on_connected
@@ -38,6 +41,8 @@ inline void install(lattice_world* world, Events* events) {
   };
   callbacks.on_disconnected = [](void* ctx, lattice_conn* conn, int reason) {
     auto* e = static_cast<Events*>(ctx);
+    e->error = lattice_last_error();
+    e->result = lattice_last_result();
     ++e->disconnected;
     e->reason = reason;
     lattice_conn_info info{};
@@ -57,7 +62,7 @@ inline void install(lattice_world* world, Events* events) {
 }
 
 struct Pair {
-  lattice_netsim* net = lattice_netsim_create(7);
+  lattice_netsim* net = nullptr;
   lattice_world* server = nullptr;
   lattice_world* client = nullptr;
   Events server_events;
@@ -67,7 +72,8 @@ struct Pair {
   uint8_t server_key[32];
   uint8_t player[16] = {};  // that tokens name
 
-  explicit Pair(double delay_ms = 50, uint32_t max_connections = 8) {
+  explicit Pair(double delay_ms = 50, uint32_t max_connections = 8, uint64_t seed_of_network = 7) {
+    net = lattice_netsim_create(seed_of_network);
     lattice_impairment impairment;
     lattice_impairment_init(&impairment);
     impairment.delay_ms = delay_ms;

@@ -125,15 +125,18 @@ TEST(Refused, WhereNobodyListensTheWholeBudgetIsSpentAndThenSaid) {
 
 struct LoggingPair : Pair {
   std::vector<std::string> lines;
+  std::vector<std::string> schema_lines;
 
   LoggingPair() : Pair(1) {
     lattice_world_destroy(server);
     lattice_world_config config = server_config();
     config.log_ctx = this;
     config.log = [](void* ctx, lattice_log_level level, const char* category, const char* text) {
-      if (std::strcmp(category, "connect") != 0) return;
+      const bool is_schema = std::strcmp(category, "schema") == 0;
+      if (!is_schema && std::strcmp(category, "connect") != 0) return;
       EXPECT_EQ(level, LATTICE_LOG_WARNING);
-      static_cast<LoggingPair*>(ctx)->lines.emplace_back(text);
+      auto* self = static_cast<LoggingPair*>(ctx);
+      (is_schema ? self->schema_lines : self->lines).emplace_back(text);
     };
     start_server(config);
   }
@@ -188,6 +191,160 @@ TEST(RefusalLog, HasTheTextThatTheClientWasTold) {
   ASSERT_EQ(pair.lines.size(), 1u);
   EXPECT_EQ(pair.lines[0],
             "refused 10.0.0.2:1000: server_config_mismatch: tick_rate_hz: server 60, client 30");
+}
+
+// ---- What differs in the schemas, on both sides
+
+using Lines = std::vector<std::string>;
+
+/// What the server has of the newest client that told.
+Lines told_to(lattice_world* server) {
+  Lines lines;
+  const char* difference;
+  for (uint32_t i = 0; (difference = lattice_world_schema_difference(server, i)) != nullptr; ++i) {
+    lines.emplace_back(difference);
+  }
+  EXPECT_EQ(lattice_last_result(), LATTICE_ERROR_NOT_FOUND);
+  return lines;
+}
+
+/// A type with a member of so many bits.
+void add_fighter(lattice_world* world, const char* type_name, uint32_t bits) {
+  lattice_member_desc members[2];
+  for (lattice_member_desc& member : members) lattice_member_desc_init(&member);
+  members[0].name = "health";
+  members[0].type = LATTICE_WIRE_UINT16;
+  members[0].encoding = LATTICE_ENCODING_BITS;
+  members[0].bits = bits;
+  members[1].name = "armour";
+  members[1].type = LATTICE_WIRE_UINT16;
+  members[1].offset = 2;
+  lattice_struct_desc structure;
+  lattice_struct_desc_init(&structure);
+  structure.name = "Fighter";
+  structure.host_bytes = 4;
+  structure.host_align = 2;
+  structure.members = members;
+  structure.member_count = 2;
+  lattice_behaviour_desc behaviour;
+  lattice_behaviour_desc_init(&behaviour);
+  behaviour.structure = &structure;
+  lattice_type_desc type;
+  lattice_type_desc_init(&type);
+  type.name = type_name;
+  type.behaviours = &behaviour;
+  type.behaviour_count = 1;
+  ASSERT_EQ(lattice_register_type(world, &type), LATTICE_OK) << lattice_last_error();
+}
+
+constexpr const char* kHealth = "Player.Fighter.health: client uint16 bits 10, server uint16 bits 12";
+
+TEST(SchemaRefusal, BothSidesNameTheMember) {
+  LoggingPair pair;
+  pair.player[0] = 0xab;
+  add_fighter(pair.server, "Player", 12);
+  add_fighter(pair.client, "Player", 10);
+  EXPECT_EQ(told_to(pair.server), Lines{});
+  lattice_conn* conn = pair.connect(pair.client, pair.token(pair.client));
+  ASSERT_NE(conn, nullptr);
+  EXPECT_EQ(lattice_send(conn, LATTICE_CHANNEL_RELIABLE_ORDERED, "x", 1), LATTICE_ERROR_NOT_CONNECTED);
+  EXPECT_EQ(std::string(lattice_last_error()).find("Fighter"), std::string::npos);
+  pair.run_ms(500);
+  EXPECT_EQ(pair.client_events.disconnected, 1);
+  EXPECT_EQ(pair.client_events.reason, LATTICE_DISCONNECT_SCHEMA_MISMATCH);
+  EXPECT_EQ(pair.client_events.schema_differences, Lines{kHealth});
+  EXPECT_EQ(told_to(pair.server), Lines{kHealth});
+  EXPECT_EQ(pair.schema_lines,
+            Lines{"refused 10.0.0.2:1000 player ab000000000000000000000000000000: " + std::string(kHealth)});
+  EXPECT_EQ(pair.server_events.connected, 0);
+  // What lattice_last_error() says on the client.
+  const std::string named = "The server has another schema. " + std::string(kHealth) + ".";
+  EXPECT_EQ(pair.client_events.error, named);
+  EXPECT_EQ(pair.client_events.result, LATTICE_ERROR_NOT_CONNECTED);
+  const auto ends_named = [&named] { return std::string(lattice_last_error()).ends_with(" " + named); };
+  EXPECT_EQ(lattice_send(conn, LATTICE_CHANNEL_RELIABLE_ORDERED, "x", 1), LATTICE_ERROR_STALE_HANDLE);
+  EXPECT_TRUE(ends_named()) << lattice_last_error();
+  EXPECT_EQ(lattice_local_peer(pair.client), 0u);
+  EXPECT_TRUE(ends_named()) << lattice_last_error();
+  EXPECT_EQ(lattice_world_next_tick(pair.client), 0u);
+  EXPECT_TRUE(ends_named()) << lattice_last_error();
+  lattice_world_pump(pair.client);
+  EXPECT_STREQ(lattice_last_error(), "") << "the pump has not failed";
+  EXPECT_EQ(lattice_world_schema_difference(pair.client, 0), nullptr);
+  EXPECT_EQ(lattice_last_result(), LATTICE_ERROR_NOT_ALLOWED);
+  // The next attempt is about something else.
+  ASSERT_NE(pair.connect(pair.client, pair.token(pair.client, kUnix - 4000)), nullptr);
+  EXPECT_EQ(lattice_local_peer(pair.client), 0u);
+  EXPECT_FALSE(ends_named());
+  pair.run_ms(11'000);
+  EXPECT_EQ(pair.client_events.reason, LATTICE_DISCONNECT_TOKEN_EXPIRED);
+  EXPECT_EQ(pair.client_events.error, "");
+}
+
+TEST(SchemaRefusal, IsNamedOverALossyNetworkOfEverySeed) {
+  int named = 0;
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    Pair pair(20, 8, seed);
+    lattice_impairment bad;
+    lattice_impairment_init(&bad);
+    bad.delay_ms = 20;
+    bad.jitter_ms = 10;
+    bad.loss_percent = 10;
+    bad.duplicate_percent = 10;
+    bad.jitter_reorders = 1;
+    ASSERT_EQ(lattice_netsim_set_impairment(pair.net, &bad), LATTICE_OK);
+    add_fighter(pair.server, "Player", 12);
+    add_fighter(pair.client, "Player", 10);
+    ASSERT_NE(pair.connect(pair.client, pair.token(pair.client)), nullptr);
+    pair.run_ms(12'000);
+    ASSERT_EQ(pair.client_events.reason, LATTICE_DISCONNECT_SCHEMA_MISMATCH) << "seed " << seed;
+    EXPECT_EQ(pair.client_events.schema_differences, Lines{kHealth}) << "seed " << seed;
+    if (told_to(pair.server) == Lines{kHealth}) ++named;
+  }
+  EXPECT_GE(named, 19) << "a thousandth of the messages 7 is lost three times";
+}
+
+TEST(SchemaRefusal, TheLogHasFourAndTheCallSixteen) {
+  LoggingPair pair;
+  for (int i = 0; i < 20; ++i) add_fighter(pair.client, ("T" + std::to_string(10 + i)).c_str(), 10);
+  ASSERT_NE(pair.connect(pair.client, pair.token(pair.client)), nullptr);
+  pair.run_ms(3000);
+  const Lines told = told_to(pair.server);
+  EXPECT_EQ(told.size(), 16u);
+  EXPECT_EQ(told[0], pair.client_events.schema_differences[0]);
+  ASSERT_EQ(pair.schema_lines.size(), 5u);
+  EXPECT_EQ(pair.schema_lines[0], "refused 10.0.0.2:1000: " + told[0]);
+  EXPECT_EQ(pair.schema_lines[4], "refused 10.0.0.2:1000: and 12 more differences");
+  EXPECT_EQ(pair.client_events.schema_differences.size(), 20u);
+  EXPECT_NE(pair.client_events.error.find("has 20 differences."), std::string::npos);
+}
+
+// The players of an old build all tell the same; the next one with another is named.
+TEST(SchemaRefusal, TheSameIsLoggedOnceAMinute) {
+  LoggingPair pair;
+  add_fighter(pair.server, "Player", 12);
+  const auto refuse = [&pair](int host, uint8_t player, uint32_t bits) {
+    Events events;
+    const std::string address = "10.0." + std::to_string(host) + ".1:1000";
+    lattice_world* client = pair.make_client(address.c_str(), &events);
+    pair.player[0] = player;
+    add_fighter(client, "Player", bits);
+    ASSERT_NE(pair.connect(client, pair.token(client)), nullptr);
+    for (int i = 0; i < 3000; ++i) {
+      lattice_world_pump(client);
+      pair.run_ms(1);
+    }
+    EXPECT_EQ(events.reason, LATTICE_DISCONNECT_SCHEMA_MISMATCH);
+    lattice_world_destroy(client);
+  };
+  for (int i = 1; i <= 4; ++i) refuse(i, static_cast<uint8_t>(i), 10);
+  EXPECT_EQ(pair.schema_lines.size(), 1u);
+  refuse(5, 5, 11);
+  ASSERT_EQ(pair.schema_lines.size(), 2u);
+  EXPECT_NE(pair.schema_lines[1].find("client uint16 bits 11"), std::string::npos);
+  EXPECT_EQ(told_to(pair.server).size(), 1u);
+  for (int i = 6; i <= 30; ++i) refuse(i, static_cast<uint8_t>(i), 11);
+  EXPECT_EQ(pair.schema_lines.size(), 3u) << "a minute has passed";
 }
 
 TEST(RefusalLog, WritesLinesForEachReasonAndSecond) {

@@ -5,13 +5,14 @@ import secrets
 
 import packets
 import primitives as p
-from handshake import AES_256_GCM, ZERO_NONCE, Keys
+from handshake import AES_256_GCM, ZERO_NONCE, Keys, difference_datagram
 from packets import HANDSHAKE, RESPONSE, Malformed, require, write_header
 from placed import NOTHING, summary_bytes
 
 BUDGET_S = 10.0  # S-20
 CHALLENGES_KEPT = 4  # S-18
 RESPONSES_BEFORE_FALLBACK = 3  # S-20
+TELL_S = 1.0  # S-48
 OWN_DATAGRAM = 1200
 OWN_ROOM = 1 << 20  # objects
 VERSION_MISMATCH, TOKEN_EXPIRED, TIMEOUT, NO_ANSWER = 6, 4, 2, 16
@@ -30,8 +31,8 @@ class Accepted:
 class Candidate:
     """One Challenge and the message 3 that is a function of it (S-19)."""
 
-    def __init__(self, datagram, keys):
-        self.datagram, self.keys = datagram, keys
+    def __init__(self, challenge, datagram, keys):
+        self.challenge, self.datagram, self.keys = challenge, datagram, keys
 
 
 class ClientHandshake:
@@ -39,7 +40,7 @@ class ClientHandshake:
     text)) or gave up (`refusal` is (reason, 0, ""))."""
 
     def __init__(self, secret, token, schema_id, now_s, unix_s, budget_s=BUDGET_S, features=0,
-                 tick_rate=60, placed=NOTHING):
+                 tick_rate=60, placed=NOTHING, schema_lines=b""):
         self.placed = summary_bytes(placed)
         self.secret, self.public, self.token, self.schema_id = secret, p.x25519_public(secret), token, schema_id
         self.features, self.tick_rate, self.fields = features, tick_rate, packets.parse_token(token)
@@ -48,6 +49,8 @@ class ClientHandshake:
         self.state, self.accepted, self.refusal, self.denied = "connecting", None, None, False
         self.outbox, self.candidates = [], {}
         self.pages, self.schema_text = {}, b""
+        self.schema_lines, self.telling = schema_lines, None  # to tell; (datagram, th7's inputs, keys, end) while told
+        self.was_told = False
         self.give_up_s, self.responses = now_s + budget_s, 0
         self.expires_s = self.fields["expires"] - unix_s + now_s
         self._send_request()
@@ -76,7 +79,13 @@ class ClientHandshake:
     def update(self, now_s):
         if self.state not in ("connecting", "handshake"):
             return
-        if now_s > self.give_up_s:
+        if self.telling:
+            if now_s > self.telling[-1]:
+                self.state = "refused"
+            elif now_s >= self.retry_s:
+                self.outbox.append(self.telling[0])
+                self._schedule(now_s)
+        elif now_s > self.give_up_s:
             self.state, self.refusal = "gave up", (self._reason_of_giving_up(now_s), 0, b"")
         elif now_s >= self.retry_s:
             self._retry(now_s)
@@ -109,9 +118,12 @@ class ClientHandshake:
             require(header.key_epoch == 0 and header.packet_seq == 0, "handshake header (S-7)")
             message = header.body[0]
             if message == 2:
+                require(self.telling is None, "a Challenge of a client that is refused")
                 self._on_challenge(header.body, now_s)
+            elif message == 6 and self.telling:
+                self._on_told(header)
             elif message in (3, 6):
-                self._on_answer(header, message)
+                self._on_answer(header, message, now_s)
             elif message == 4:
                 self._on_denial(header.body)
             else:
@@ -145,9 +157,19 @@ class ClientHandshake:
                  self.tick_rate.to_bytes(2, "little") + OWN_ROOM.to_bytes(4, "little") + self.placed)
         sealed = p.aead_seal(keys.k3, ZERO_NONCE, plain, clear)
         keys.set_response(sealed)
-        return Candidate(clear + sealed, keys)
+        return Candidate(challenge, clear + sealed, keys)
 
-    def _on_answer(self, header, message):
+    def _on_told(self, header):
+        """The server has read the message 7 when its answer opens (S-48)."""
+        _, salt, sealed, keys, _ = self.telling
+        _, k4 = keys.answer_to_difference(salt, sealed, header.body[1:17])
+        plain = p.aead_open(k4, ZERO_NONCE, header.body[17:], header.bytes + header.body[:17])
+        require(plain is not None, "an answer to an earlier message")
+        self.refusal, told = packets.parse_refusal(plain)
+        require(told is None, "a page in the answer to message 7 (S-48)")
+        self.state, self.was_told = "refused", True
+
+    def _on_answer(self, header, message, now_s):
         """Takes messages 4 and 6. They count when they open under one of the Challenges (S-18)."""
         accept_random, sealed = header.body[1:17], header.body[17:]
         require((message == 3) == (header.connection_id != 0), "connection_id of an answer (S-7)")
@@ -157,13 +179,13 @@ class ClientHandshake:
             if plain is None:
                 continue
             if message == 6:
-                self._on_refused(plain, candidate)
+                self._on_refused(plain, candidate, now_s)
             else:
                 self._on_accepted(header.connection_id, plain, candidate.keys, accept_random, sealed)
             return
         raise Malformed("an answer that opens under no Challenge")
 
-    def _on_refused(self, plain, candidate):
+    def _on_refused(self, plain, candidate, now_s):
         """Ends, unless pages of the server's schema are still to come (S-44)."""
         self.refusal, told = packets.parse_refusal(plain)
         if told is not None:
@@ -172,8 +194,15 @@ class ClientHandshake:
             if len(self.pages) < pages:
                 self.outbox.append(candidate.datagram)
                 return
-        self.state = "refused"
         self.schema_text = b"".join(self.pages[page] for page in sorted(self.pages))
+        if not self.schema_lines or self.refusal[0] != packets.SCHEMA_MISMATCH:
+            self.state = "refused"
+            return
+        datagram, salt, sealed = difference_datagram(candidate.keys, self.public, candidate.challenge, self.token,
+                                                     self.schema_id, self.schema_lines)
+        self.telling = (datagram, salt, sealed, candidate.keys, now_s + TELL_S)
+        self.outbox.append(datagram)
+        self._schedule(now_s, is_first=True)
 
     def _on_accepted(self, connection_id, plain, keys, accept_random, sealed):
         fields = packets.parse_fields(plain, 8, 4, 2, 2, 8, 8, 4)

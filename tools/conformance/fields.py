@@ -7,7 +7,7 @@ A field is (name without "lattice.", value): numbers in decimal, ids and masks i
 from packets import BUILT_IN_CHANNELS, HANDSHAKE, KEEPALIVE, PADDING, PAYLOAD, RESPONSE, TAG, Bytes, read_varint, require
 from snapshot_fields import snapshot
 
-DECIMAL, HEX, BYTES, TEXT = "d", "x", "b", "t"
+DECIMAL, HEX, BYTES, TEXT, LINES = "d", "x", "b", "t", "l"
 
 TOKEN = [("magic", 4, TEXT), ("kind", 1, DECIMAL), ("role", 1, DECIMAL), ("user_data_length", 2, DECIMAL),
          ("issuer_key_id", 8, BYTES), ("token_id", 16, BYTES), ("protocol_id", 4, BYTES), ("reserved", 4, BYTES),
@@ -50,6 +50,10 @@ class Reader:
         if form == TEXT:
             if n:
                 self.add(name, data.decode())
+            return data
+        if form == LINES:  # the XML of tshark has a space for each tab and line feed
+            if n:
+                self.add(name, " ".join(data.decode().replace("\t", "\n").split("\n")))
             return data
         self.add(name, f"0x{value:0{2 * n}x}" if form == HEX else value)
         return value
@@ -133,6 +137,14 @@ def _handshake(r, is_opened):
         r.all(DENIED, "handshake.")
     elif message == 5:
         r.rest("handshake.rest")
+    elif message == 7:
+        r.all(RESPONSE_CLEAR, "handshake.")
+        _token(r)
+        r.all([("salt", 16, BYTES)], "handshake.")
+        if is_opened:
+            r.all([("schema_id", 8, HEX), ("lines", r.cursor.left() - 8, LINES)], "handshake.")
+        else:
+            r.rest("sealed")
     else:
         r.all([("accept_random", 16, BYTES)], "handshake.")
         if message == 6 and is_opened:
@@ -140,6 +152,8 @@ def _handshake(r, is_opened):
             r.take("reason", 2, DECIMAL)
             r.take("schema_id", 8, HEX)
             r.take("text", r.take("text_length", 1, DECIMAL), TEXT)
+            if r.cursor.left():
+                r.all([("page", 2, DECIMAL), ("pages", 2, DECIMAL), ("page_bytes", r.cursor.left() - 4, BYTES)])
         else:
             _sealed(r, is_opened, ACCEPTED_SEALED)
 

@@ -37,6 +37,29 @@ class Keys:
         self.m0 = p.hkdf_expand(self.prk, b"lattice/v1/master" + self.th4)
 
 
+    def salt(self, plain):
+        """The salt of a message 7 with this plaintext."""
+        return p.hkdf_expand(self.prk, b"lattice/v1/hs/schema-salt" + p.sha256(plain))[:16]
+
+    def k7(self, salt):
+        return p.hkdf_expand(self.prk, b"lattice/v1/hs/schema" + salt)
+
+    def answer_to_difference(self, salt, sealed, accept_random):
+        """(th7, k4 of the refusal that answers this message 7)."""
+        th7 = p.sha256(self.th2, salt, sealed)
+        return th7, p.hkdf_expand(self.prk, b"lattice/v1/hs/server" + th7 + accept_random)
+
+
+def difference_datagram(keys, client_pub, challenge, token, schema_id, lines):
+    """Message 7, its salt and its sealed part."""
+    _, nonce, key_index = challenge
+    plain = u(schema_id, 8) + lines
+    salt = keys.salt(plain)
+    clear = (write_header(HANDSHAKE) + b"\x07" + client_pub + nonce + bytes([key_index]) + u(len(token), 2) + token + salt)
+    sealed = p.aead_seal(keys.k7(salt), ZERO_NONCE, plain, clear)
+    return clear + sealed, salt, sealed
+
+
 def traffic_key(master, role, epoch):
     return p.hkdf_expand(master, b"lattice/v1/" + role.encode() + b"/" + u(epoch, 4))
 
@@ -157,6 +180,12 @@ def recompute(file):
     (_, other_schema_id, text), _ = packets.parse_refusal(opened or b"")
     plain = u(7, 2) + u(other_schema_id, 8) + bytes([len(text)]) + text
     out["connection_refused_schema_mismatch"] = clear + p.aead_seal(keys.k4(refuse_random), ZERO_NONCE, plain, clear)
+
+    challenge = (pub["bucket"], nonce, i["key_index"])
+    told, salt, sealed = difference_datagram(keys, pub["client"], challenge, token, schema_id, i["schema_lines"].encode())
+    th7, k4 = keys.answer_to_difference(salt, sealed, refuse_random)
+    out["schema_difference"] = {"salt": salt, "k7": keys.k7(salt), "datagram": told, "th7": th7, "k4": k4,
+                                "answer": clear + p.aead_seal(k4, ZERO_NONCE, plain, clear)}
 
     out["reset_token"] = reset_token(bytes.fromhex(i["reset_key"]), connection_id)
     out["reset"] = (write_header(KEEPALIVE, connection_id, 0, 1) + bytes.fromhex(i["reset_random"]) +

@@ -59,13 +59,14 @@ class Server:
 class Client:
     """One connection attempt and its connection. Messages arrive in `received` as (channel, body)."""
 
-    def __init__(self, server, secret=None, token=None, budget_s=BUDGET_S, features=0, tick_rate=60):
+    def __init__(self, server, secret=None, token=None, budget_s=BUDGET_S, features=0, tick_rate=60,
+                 schema_lines=b""):
         self.server, self.secret = server, secret or secrets.token_bytes(32)
         self.token = token or server.issue(p.x25519_public(self.secret))
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.bind(("127.0.0.1", 0))
         self.handshake = ClientHandshake(self.secret, self.token, server.schema.id, time.monotonic(), time.time(),
-                                         budget_s, features, tick_rate)
+                                         budget_s, features, tick_rate, schema_lines=schema_lines)
         self.connection, self.world, self.received = None, ReceivedWorld(server.schema), []
 
     def pump(self):

@@ -34,6 +34,13 @@ local function text_field(c, name)
   c:text(name, n)
 end
 
+local function answered(c)
+  c:bytes("handshake.client_key", 32)
+  c:bytes("handshake.challenge_nonce", 16)
+  c:uint("handshake.key_index", 1)
+  token(c)
+end
+
 -- Each gives the hash of the schema where it accepts a connection.
 lattice.HANDSHAKE_READERS = {
   function(c)
@@ -69,14 +76,22 @@ lattice.HANDSHAKE_READERS = {
     c:uint("handshake.reason", 2)
     c:uint("handshake.schema_id", 8)
     text_field(c, "handshake.text")
+    if c:left() == 0 then return end
+    c:uint("handshake.page", 2)
+    c:uint("handshake.pages", 2)
+    c:rest("handshake.page_bytes")
+  end,
+  function(c, is_opened)
+    answered(c)
+    c:bytes("handshake.salt", 16)
+    if not is_opened then return c:rest("sealed") end
+    c:uint("handshake.schema_id", 8)
+    c:text("handshake.lines", c:left())
   end,
 }
 
 function lattice.response(c, is_opened)
-  c:bytes("handshake.client_key", 32)
-  c:bytes("handshake.challenge_nonce", 16)
-  c:uint("handshake.key_index", 1)
-  token(c)
+  answered(c)
   if not is_opened then return c:rest("sealed") end
   c:bytes("handshake.challenge_nonce", 16)
   c:bytes("handshake.token_id", 16)

@@ -4,7 +4,7 @@ if not lattice then return end -- Wireshark runs each file of a plugin folder; l
 
 lattice.PACKET_TYPES = { [0] = "Handshake", "Payload", "Keepalive", "Disconnect", "ChallengeResponse", "RelayCtrl" }
 lattice.HANDSHAKE_MESSAGES = { "ConnectionRequest", "Challenge", "ConnectionAccepted", "ConnectionDenied", "Punch",
-  "ConnectionRefused" }
+  "ConnectionRefused", "SchemaDifference" }
 local TOKEN_KINDS = { "connect", "relay" }
 local TOKEN_ROLES = { "initiator", "responder" }
 lattice.REASONS = { [0] = "None", "Requested", "Timeout", "TokenInvalid", "TokenExpired", "TokenReused",
@@ -59,6 +59,11 @@ field("handshake.reason", ProtoField.uint16, "Reason", DEC, lattice.REASONS)
 field("handshake.protocol_id", ProtoField.bytes, "Server's protocol")
 field("handshake.text_length", ProtoField.uint8, "Text length", DEC)
 field("handshake.text", ProtoField.string, "Text")
+field("handshake.page", ProtoField.uint16, "Page of the schema", DEC)
+field("handshake.pages", ProtoField.uint16, "Pages", DEC)
+field("handshake.page_bytes", ProtoField.bytes, "Bytes of the page")
+field("handshake.salt", ProtoField.bytes, "Salt")
+field("handshake.lines", ProtoField.string, "What differs")
 field("handshake.rest", ProtoField.bytes, "Rest")
 
 field("token.magic", ProtoField.string, "Magic")

@@ -197,6 +197,20 @@ function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
+/** What a refused client said of its schema: its own words, so they are text and nothing else. */
+function showSchemaRefusal(server) {
+  const count = server?.refused?.server_schema_mismatch ?? 0;
+  const told = Array.isArray(server?.schema_differences) ? server.schema_differences.map(String) : [];
+  const section = byId('schema-refusal');
+  section.hidden = !(count > 0);
+  if (section.hidden) return;
+  setText(section.querySelector('p'), `${number(count)} messages. ${told.length ? 'The newest client to say what differs:' : 'No client has said what differs.'}`);
+  const list = section.querySelector('ul');
+  while (list.children.length > told.length) list.lastChild.remove();
+  while (list.children.length < told.length) list.append(document.createElement('li'));
+  told.forEach((text, i) => setText(list.children[i], text));
+}
+
 function captionOf(client) {
   if (!client) return 'not here';
   if (client.connected === false) return 'not connected';
@@ -208,6 +222,7 @@ function captionOf(client) {
 function showParties(now) {
   const { server, clients: known } = lattice.state;
   for (const { read, value } of facts) setText(value, read(server ?? {}, now));
+  showSchemaRefusal(server);
   setText(byId('caption-server'), parties.text('server', now) || `tick ${number(server?.tick)}`);
   for (const name of kClients) clients[name].sight.show(known[name], server);
   for (const name of kClients) setText(byId(`caption-${name}`), parties.text(name, now) || captionOf(known[name]));

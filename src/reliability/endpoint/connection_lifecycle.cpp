@@ -59,6 +59,9 @@ void Connection::begin_connecting(const base::PathId& server, const wire::TokenF
   handshake_config.budget_ns = config.connect_budget_ns;
   handshake_config.first_retry_ns = config.connect_retry_ns;
   handshake_config.jitter_seed = retry_jitter_seed(config, context_.socket.local_path(), now_ns());
+  handshake_config.schema_lines = [&handler = context_.handler](uint64_t schema_id, std::string_view text) {
+    return handler.schema_lines(schema_id, text);
+  };
   handshake_ = std::make_unique<connection::ClientHandshake>(handshake_config, server, token, client.clone());
   wake();
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "base/path_id.h"
@@ -93,6 +94,11 @@ class EndpointHandler {
   /// Client side, before on_disconnected(): the server refused this client because of its schema. `text` is
   /// the server's schema text or the front of it: any bytes, at most 64 kB. It lives for the call.
   virtual void on_schema_told(ConnectionHandle, uint64_t /*remote_schema_id*/, std::string_view /*text*/) {}
+
+  /// Client side: what the server is told of the difference, in lines as in message 7 (S-47), or nothing.
+  /// Asked once, when a server has refused this client for its schema; the arguments are those of
+  /// on_schema_told(). Must not call the endpoint.
+  virtual std::string schema_lines(uint64_t /*remote_schema_id*/, std::string_view /*text*/) { return {}; }
 
   /// Exactly once for every on_connected(), and once for every connect() that returned kOk and failed. Every
   /// receipt has been reported before it. The handle is stale afterwards. `remote_schema_id` is not 0 only

@@ -164,7 +164,8 @@ void Endpoint::Core::on_handshake_datagram(const base::PathId& from, std::span<c
   bool for_server = header.type == wire::PacketType::kChallengeResponse;
   if (header.type == wire::PacketType::kHandshake) {
     const auto message = wire::peek_handshake_message(datagram.subspan(header_bytes));
-    for_server = message == wire::HandshakeMessage::kConnectionRequest;
+    for_server = message == wire::HandshakeMessage::kConnectionRequest ||
+                 message == wire::HandshakeMessage::kSchemaDifference;
   } else if (!for_server) {
     count(Refusal::kWrongRole);  // RelayCtrl: no relay here.
     return;
@@ -216,7 +217,7 @@ void Endpoint::Core::verify_newcomers() {
       if (result.gave_way != 0) end_half_open(result.gave_way);
       on_accepted_client(*result.accepted);
     } else {
-      note_refused({waited->from, result.refusal, result.text.view(), result.refused});
+      note_refused({waited->from, result.refusal, result.text.view(), result.refused, result.schema_lines});
     }
     capture.finish_incoming(context.clock.now_ns());
   }

@@ -9,6 +9,7 @@
 #include "transport/connection/config_difference.h"
 #include "transport/connection/handshake_rules.h"
 #include "transport/crypto/aead.h"
+#include "transport/crypto/hash.h"
 
 namespace lattice::connection {
 
@@ -52,6 +53,7 @@ ClientResult ClientHandshake::on_datagram(const base::PathId& from, std::span<co
       return on_answer(datagram, header_bytes, header, now_ns, sink);
     case wire::HandshakeMessage::kConnectionRequest:
     case wire::HandshakeMessage::kPunch:
+    case wire::HandshakeMessage::kSchemaDifference:
       break;
   }
   return drop(ClientDrop::kUnexpectedMessage);
@@ -95,6 +97,7 @@ ClientResult ClientHandshake::on_challenge(std::span<const uint8_t> body, uint64
                                            DatagramSink& sink) {
   wire::Challenge challenge;
   if (!wire::parse_challenge(body, &challenge)) return drop(ClientDrop::kMalformed);
+  if (telling_) return drop(ClientDrop::kUnexpectedMessage);  // this client is refused
   const bool first_of_round = lifecycle_.state() == State::kConnecting;
   Candidate* candidate = find_candidate(challenge);
   if (candidate != nullptr && !first_of_round) return {};  // Already answered; its retries are scheduled.
@@ -172,6 +175,7 @@ ClientResult ClientHandshake::on_answer(std::span<const uint8_t> datagram, size_
   const bool is_accept = clear.message == wire::HandshakeMessage::kConnectionAccepted;
   if (is_accept == (header.connection_id == 0)) return drop(ClientDrop::kMalformed);
   const std::span<const uint8_t> aad = datagram.first(datagram.size() - clear.sealed.size());
+  if (telling_) return on_answer_to_difference(clear, aad);
 
   constexpr size_t kLongest =
       std::max(wire::kConnectionAcceptedSealedBytes, wire::kConnectionRefusedMaxSealedBytes);
@@ -244,10 +248,12 @@ ClientResult ClientHandshake::on_refused(std::span<const uint8_t> plaintext, Can
   result.remote_schema_id = fields.schema_id;
   result.text = ReasonText({reinterpret_cast<const char*>(fields.text.data()), fields.text.size()});
   refused_ = std::move(result);
-  if (fields.schema_page.empty()) return end_refused();  // for another reason, or nothing is told
+  refused_under_ = candidate.made_order;
+  // For another reason, or nothing is told.
+  if (fields.schema_page.empty()) return leave_refused(now_ns, sink);
   if (!pages_.any()) pages_deadline_ns_ = now_ns + kSchemaPagesNs;
   pages_.take(fields);
-  if (pages_.complete()) return end_refused();
+  if (pages_.complete()) return leave_refused(now_ns, sink);
   if (pages_.take_question()) {  // the next page comes with the next refusal
     start_round(now_ns);
     send_response(candidate, now_ns, sink);
@@ -255,8 +261,74 @@ ClientResult ClientHandshake::on_refused(std::span<const uint8_t> plaintext, Can
   return {};
 }
 
+ClientResult ClientHandshake::leave_refused(uint64_t now_ns, DatagramSink& sink) {
+  LATTICE_ASSERT(!telling_);
+  if (refused_.reason != DisconnectReason::kSchemaMismatch) return end_refused();
+  refused_.remote_schema_text = pages_.take_front();
+  if (!config_.schema_lines || refused_.remote_schema_text.empty()) return end_refused();
+  const auto candidate = std::ranges::find_if(
+      candidates_, [this](const Candidate& c) { return c.live && c.made_order == refused_under_; });
+  if (candidate == candidates_.end()) return end_refused();  // newer challenges took its place
+  const std::string lines = config_.schema_lines(refused_.remote_schema_id, refused_.remote_schema_text);
+  const auto index = static_cast<size_t>(candidate - candidates_.begin());
+  if (lines.empty() || !build_difference(index, lines)) return end_refused();
+  telling_->ends_ns = now_ns + kTellSchemaNs;
+  start_round(now_ns);
+  sink.emit(server_, std::span(telling_->datagram).first(telling_->datagram_bytes));
+  return {};
+}
+
+/// Message 7. False for lines that may not be told.
+bool ClientHandshake::build_difference(size_t candidate_index, std::string_view lines) {
+  const Candidate& candidate = candidates_[candidate_index];
+  wire::SchemaDifferenceSealed sealed;
+  sealed.schema_id = config_.schema_id;
+  sealed.lines = crypto::text(lines);
+  std::array<uint8_t, wire::kSchemaDifferenceMaxSealedBytes> plaintext;
+  const size_t plaintext_bytes = wire::encode_schema_difference_sealed(sealed, plaintext);
+  if (plaintext_bytes == 0) return false;
+
+  auto telling = std::make_unique<Telling>();
+  const std::span<uint8_t> out(telling->datagram);
+  wire::PacketHeader header;
+  header.protocol_id = config_.protocol_id;
+  wire::SchemaDifferenceClear clear;
+  clear.response.client_pub = client_.public_key();
+  clear.response.challenge_nonce = candidate.challenge.challenge_nonce;
+  clear.response.key_index = candidate.challenge.key_index;
+  clear.response.token = std::span<const uint8_t>(token_).first(token_bytes_);
+  clear.salt = crypto::schema_difference_salt(candidate.prk, std::span(plaintext).first(plaintext_bytes));
+  size_t front_bytes = wire::encode_packet_header(header, out);
+  front_bytes += wire::encode_schema_difference_clear(clear, out.subspan(front_bytes));
+
+  std::copy_n(plaintext.begin(), plaintext_bytes, out.subspan(front_bytes).begin());
+  const std::span<uint8_t> ciphertext = out.subspan(front_bytes, plaintext_bytes + crypto::kTagBytes);
+  crypto::seal_in_place(crypto::schema_difference_key(candidate.prk, clear.salt), kHandshakeNonce,
+                        out.first(front_bytes), ciphertext);
+  const crypto::Digest th2 =
+      crypto::transcript_challenge(th1_, candidate.challenge.bucket_pub, candidate.challenge.challenge_nonce,
+                                   candidate.challenge.key_index);
+  telling->th7 = crypto::transcript_schema_difference(th2, clear.salt, ciphertext);
+  telling->candidate = candidate_index;
+  telling->datagram_bytes = front_bytes + ciphertext.size();
+  telling_ = std::move(telling);
+  return true;
+}
+
+/// A refusal that opens says that the server has read the message 7. Other answers are late copies.
+ClientResult ClientHandshake::on_answer_to_difference(const wire::AnswerClear& clear,
+                                                      std::span<const uint8_t> aad) {
+  std::array<uint8_t, wire::kConnectionRefusedMaxSealedBytes> plaintext;
+  const Candidate& candidate = candidates_[telling_->candidate];
+  const crypto::Key k4 = crypto::server_handshake_key(candidate.prk, telling_->th7, clear.accept_random);
+  if (clear.message != wire::HandshakeMessage::kConnectionRefused ||
+      !crypto::open(k4, kHandshakeNonce, aad, clear.sealed, plaintext)) {
+    return drop(ClientDrop::kUnexpectedMessage);
+  }
+  return end_refused();
+}
+
 ClientResult ClientHandshake::end_refused() {
-  if (refused_.reason == DisconnectReason::kSchemaMismatch) refused_.remote_schema_text = pages_.take_front();
   finish(Event::kRefuse);
   return std::move(refused_);
 }

@@ -105,9 +105,19 @@ void ClientHandshake::send_response(Candidate& candidate, uint64_t now_ns, Datag
 ClientResult ClientHandshake::update(uint64_t now_ns, uint64_t unix_s, DatagramSink& sink) {
   const State state = lifecycle_.state();
   if (state != State::kConnecting && state != State::kHandshake) return {};
-  if (pages_.any() && now_ns >= pages_deadline_ns_) return end_refused();
-  if (now_ns - started_ns_ >= config_.budget_ns) return pages_.any() ? end_refused() : give_up(unix_s);
+  if (telling_ && now_ns >= telling_->ends_ns) return end_refused();
+  if (!telling_) {
+    if (pages_.any() && now_ns >= pages_deadline_ns_) return leave_refused(now_ns, sink);
+    if (now_ns - started_ns_ >= config_.budget_ns) {
+      return pages_.any() ? leave_refused(now_ns, sink) : give_up(unix_s);
+    }
+  }
   if (now_ns < retry_at_ns_) return {};
+  if (telling_) {
+    schedule_retry(now_ns);
+    sink.emit(server_, std::span(telling_->datagram).first(telling_->datagram_bytes));
+    return {};
+  }
 
   if (state == State::kHandshake && retry_count_ >= kResponsesBeforeFallBack) {
     // H-12: the cookie may have expired. Candidates stay: an answer to one of them may still arrive.
@@ -155,6 +165,7 @@ ClientResult ClientHandshake::give_up(uint64_t unix_s) {
 }
 
 uint64_t ClientHandshake::next_deadline_ns() const {
+  if (telling_) return std::min(retry_at_ns_, telling_->ends_ns);
   const uint64_t next = std::min(retry_at_ns_, started_ns_ + config_.budget_ns);
   return pages_.any() ? std::min(next, pages_deadline_ns_) : next;
 }

@@ -4,14 +4,20 @@
 //   Handshake:  send message 3 of every kept Challenge, at the same times    ── 3 unanswered ──▶ Connecting
 //   Either:     ends with a message 4 or 6 that opens; gives up after 10 s
 //
+// A client that is refused for its schema first learns the server's (schema_pages.h), then tells what differs
+// with message 7, up to three times, until the server has answered.
+//
 // Must stay true: only a sealed answer that opens can end or steer the handshake, so no forged challenge,
 // denial or acceptance can; at most 4 challenges are kept; the bytes of a message 3 depend only on its
 // challenge, so they are the same when it is sent again, and when it is made again after forgeries pushed it
-// out; the client's key, and everything derived from it, is erased when the handshake ends.
+// out; a message 7 is made once, and its key depends on its text; the client's key, and everything derived
+// from it, is erased when the handshake ends.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -56,6 +62,9 @@ struct ClientHandshakeConfig {
   /// four times as long.
   uint64_t first_retry_ns = 250'000'000;
   uint64_t jitter_seed = 0;  ///< Of the retry intervals; no secret.
+  /// What the server is told of the difference, given its schema_id and its schema text or the front of it:
+  /// lines as in message 7 (S-47), or nothing. Called once, at the end of a refusal for the schema.
+  std::function<std::string(uint64_t schema_id, std::string_view text)> schema_lines = {};
 };
 
 struct ClientAccepted {
@@ -128,6 +137,8 @@ class ClientHandshake {
  private:
   static constexpr size_t kMaxResponseBytes = wire::kMinHeaderBytes + 32 + 16 + 1 + 2 + wire::kMaxTokenBytes +
                                               wire::kChallengeResponseSealedBytes + wire::kTagBytes;
+  /// How long a client waits for the answer to its message 7.
+  static constexpr uint64_t kTellSchemaNs = 1'000'000'000;
   /// How long a refused client asks for pages of the server's schema.
   static constexpr uint64_t kSchemaPagesNs = 3'000'000'000;
   /// New challenges answered per second at most; a server sends one per request.
@@ -146,6 +157,15 @@ class ClientHandshake {
     uint32_t send_count = 0;
   };
 
+  /// A message 7 that waits for its answer.
+  struct Telling {
+    std::array<uint8_t, wire::kMaxSchemaDifferenceBytes> datagram{};
+    size_t datagram_bytes = 0;
+    size_t candidate = 0;  // stays, because no challenge is taken any more
+    crypto::Digest th7{};
+    uint64_t ends_ns = 0;
+  };
+
   ClientResult drop(ClientDrop reason);
   ClientResult on_challenge(std::span<const uint8_t> body, uint64_t now_ns, DatagramSink& sink);
   ClientResult on_answer(std::span<const uint8_t> datagram, size_t header_bytes,
@@ -155,7 +175,11 @@ class ClientHandshake {
                            const Candidate& candidate, uint64_t now_ns);
   ClientResult on_refused(std::span<const uint8_t> plaintext, Candidate& candidate, uint64_t now_ns,
                           DatagramSink& sink);
+  /// The client has what it gets of the server's schema: tells what differs, or ends.
+  ClientResult leave_refused(uint64_t now_ns, DatagramSink& sink);
   ClientResult end_refused();
+  bool build_difference(size_t candidate_index, std::string_view lines);
+  ClientResult on_answer_to_difference(const wire::AnswerClear& clear, std::span<const uint8_t> aad);
   ClientResult on_denied(std::span<const uint8_t> body);
   Candidate* find_candidate(const wire::Challenge& challenge);
   bool build_response(const wire::Challenge& challenge, Candidate* candidate);
@@ -193,7 +217,9 @@ class ClientHandshake {
   DisconnectReason advisory_ = DisconnectReason::kNone;
   uint32_t denied_protocol_id_ = 0;  ///< What the denying server speaks.
   SchemaPages pages_;
-  ClientResult refused_;  // while pages are awaited
+  ClientResult refused_;        // while pages are awaited, and while the server is told
+  uint64_t refused_under_ = 0;  // made_order of the candidate
+  std::unique_ptr<Telling> telling_;
   uint64_t pages_deadline_ns_ = 0;
   std::array<uint64_t, static_cast<size_t>(ClientDrop::kCount)> drops_{};
 };

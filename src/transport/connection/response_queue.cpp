@@ -45,7 +45,7 @@ bool ResponseQueue::make_room(GroupOf group_of, uint64_t group, base::PathId* di
 
 ResponseQueue::Push ResponseQueue::push(const base::PathId& from, const RateSubject& subject,
                                         std::span<const uint8_t> datagram, base::PathId* displaced) {
-  LATTICE_CHECK(datagram.size() <= wire::kMaxChallengeResponseBytes);
+  LATTICE_CHECK(datagram.size() <= kMaxResponseBytes);
   const auto same = [&from](const Response& r) { return r.from == from; };
   if (std::any_of(waiting_.begin(), waiting_.end(), same)) return Push::kAlreadyWaits;
   Response newcomer;

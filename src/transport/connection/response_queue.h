@@ -1,10 +1,11 @@
-// Messages 3 of one route with the right cookie that wait for their curve operations (S-12). Subject after
-// subject has its turn, so a prefix that sends many waits for itself. When the queue is full, the subject
-// with the most messages loses its newest; where none has more than the newcomer's, the network with the most
-// does: a /16 of IPv4, a /32 of IPv6, which is what a provider has. One customer of it may have thousands of
-// /56s.
+// Messages 3 and 7 of one route with the right cookie that wait for their curve operations (S-12). Subject
+// after subject has its turn, so a prefix that sends many waits for itself. When the queue is full, the
+// subject with the most messages loses its newest; where none has more than the newcomer's, the network with
+// the most does: a /16 of IPv4, a /32 of IPv6, which is what a provider has. One customer of it may have
+// thousands of /56s.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -21,12 +22,14 @@ namespace lattice::connection {
 class ResponseQueue {
  public:
   static constexpr size_t kMaxResponses = 128;
+  static constexpr size_t kMaxResponseBytes =
+      std::max(wire::kMaxChallengeResponseBytes, wire::kMaxSchemaDifferenceBytes);
 
   struct Response {
     base::PathId from;
     RateSubject subject;
     uint16_t size = 0;
-    std::array<uint8_t, wire::kMaxChallengeResponseBytes> bytes{};
+    std::array<uint8_t, kMaxResponseBytes> bytes{};
 
     std::span<const uint8_t> datagram() const { return {bytes.data(), size}; }
   };
@@ -39,7 +42,7 @@ class ResponseQueue {
     kAlreadyWaits,      ///< One of the same path; this one is forgotten.
     kLost,              ///< The queue is full, and no other subject or network has more.
   };
-  /// Keeps a copy of a message 3 of at most kMaxChallengeResponseBytes.
+  /// Keeps a copy of a message of at most kMaxResponseBytes.
   Push push(const base::PathId& from, const RateSubject& subject, std::span<const uint8_t> datagram,
             base::PathId* displaced);
   /// The oldest message of the subject whose turn it is. The queue must not be empty.

@@ -9,7 +9,8 @@
 #include "transport/crypto/cookie.h"
 #include "transport/crypto/hash.h"
 
-// Message 1, and the code that messages 1 and 3 share. Message 3 and its answers are in server_response.cpp.
+// Message 1, and the code that messages 1 and 3 share. Messages 3 and 7 and their answers are in
+// server_response.cpp.
 
 namespace lattice::connection {
 namespace {
@@ -115,12 +116,15 @@ ServerArrival ServerHandshake::on_datagram(const base::PathId& from, std::span<c
   }
   if (arrival.refusal == ServerRefusal::kNone) {
     const std::span<const uint8_t> body = datagram.subspan(header_bytes);
+    const auto is = [&header, &body](wire::HandshakeMessage message) {
+      return header.type == wire::PacketType::kHandshake && wire::peek_handshake_message(body) == message;
+    };
     if (header.connection_id != 0 || header.key_epoch != 0 || header.packet_seq != 0) {
       arrival.refusal = ServerRefusal::kMalformed;
-    } else if (header.type == wire::PacketType::kChallengeResponse) {
-      arrival = on_response(from, datagram, header_bytes, moment);
-    } else if (header.type == wire::PacketType::kHandshake &&
-               wire::peek_handshake_message(body) == wire::HandshakeMessage::kConnectionRequest) {
+    } else if (header.type == wire::PacketType::kChallengeResponse ||
+               is(wire::HandshakeMessage::kSchemaDifference)) {
+      arrival = on_response(from, datagram, moment);
+    } else if (is(wire::HandshakeMessage::kConnectionRequest)) {
       arrival = on_request(from, body, moment, sink);
     } else {
       arrival.refusal = ServerRefusal::kUnexpectedMessage;

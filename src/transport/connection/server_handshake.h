@@ -5,6 +5,7 @@
 //   3 ChallengeResponse  ─▶  budget → cookie → rate → token fields → wait for its turn
 //                            verify(): es, ee → open → Ed25519 → claim → admit
 //   4 ConnectionAccepted ◀─  or ConnectionRefused, both sealed
+//   7 SchemaDifference  ─▶   of a client refused for its schema: checked as a message 3, refused again
 //
 // Must stay true: nothing about a peer is kept before the cookie of its message 3 came back, and then only
 // the message until it is verified (response_queue.h bounds it); no answer is larger than the message that it
@@ -128,19 +129,23 @@ struct RefusedPlayer {
   bool is_proven = false;  ///< The token is the issuer's. Before that anybody may have written the name.
 };
 
-/// A client that was not let in, for the log. `text` is what the client was told, or empty; it lives for the
-/// call.
+/// A client that was not let in, for the log. `text` is what the client was told, or empty; it and
+/// `schema_lines` live for the call.
 struct RefusedClient {
   base::PathId from;
   ServerRefusal refusal = ServerRefusal::kNone;
   std::string_view text;
   RefusedPlayer who;
+  /// Not empty: the client told what differs in the schemas (message 7, S-47). Printable ASCII, tabs and line
+  /// ends, at most wire::kMaxSchemaLinesBytes; whether it is true, only the client knows.
+  std::string_view schema_lines = {};
 };
 
 struct ServerResult {
   ServerRefusal refusal = ServerRefusal::kNone;
   RefusedPlayer refused;
   uint64_t remote_schema_id = 0;  ///< With kSchemaMismatch: the client's schema.
+  std::string schema_lines;       ///< With kSchemaMismatch: see RefusedClient.
   ReasonText text;                ///< The text sent to the client with the reason.
   std::optional<ServerAccepted> accepted;
   /// With `accepted`: the half-open connection that gave way, which is to end at once; 0: none.
@@ -173,18 +178,19 @@ class ServerHandshake {
   void set_issuers(std::span<const crypto::PublicKey> issuers);
 
   /// Takes one datagram of packet type Handshake or ChallengeResponse from the network. Answers a message 1
-  /// through `sink` at most once; a message 3 waits for verify(). A refused datagram is counted under
+  /// through `sink` at most once; a message 3 or 7 waits for verify(). A refused datagram is counted under
   /// the refusal returned.
   ServerArrival on_datagram(const base::PathId& from, std::span<const uint8_t> datagram,
                             const ServerMoment& moment, DatagramSink& sink);
-  /// The message 3 whose turn it is, for verify(). Nothing when none waits, or when their rate is used up.
+  /// The message 3 or 7 whose turn it is, for verify(). Nothing when none waits, or when their rate is used
+  /// up.
   std::optional<ResponseQueue::Response> take_waiting(uint64_t now_ns);
-  /// Whether a message 3 waits for its turn.
+  /// Whether a message 3 or 7 waits for its turn.
   bool has_waiting() const {
     return std::any_of(routes_.begin(), routes_.end(),
                        [](const Route& route) { return !route.waiting.empty(); });
   }
-  /// Verifies a message 3 and answers it through `sink` at most once. A refusal is counted.
+  /// Verifies a message 3 or 7 and answers it through `sink` at most once. A refusal is counted.
   ServerResult verify(const ResponseQueue::Response& waited, const ServerMoment& moment, DatagramSink& sink);
 
   /// Rotates bucket keys and drops expired claims; call about once a second.
@@ -209,7 +215,7 @@ class ServerHandshake {
     crypto::IssuerKeyId id{};
     crypto::PublicKey key{};
   };
-  struct Response;  // Message 3 as far as it has been checked.
+  struct Response;  // Message 3 or 7 as far as it has been checked.
   /// What the strangers of one route may cost. Nobody on another route can use it up.
   struct Route {
     PrefixRate request_rate, response_rate, denial_rate;
@@ -220,7 +226,7 @@ class ServerHandshake {
 
   ServerArrival on_request(const base::PathId& from, std::span<const uint8_t> body,
                            const ServerMoment& moment, DatagramSink& sink);
-  ServerArrival on_response(const base::PathId& from, std::span<const uint8_t> datagram, size_t header_bytes,
+  ServerArrival on_response(const base::PathId& from, std::span<const uint8_t> datagram,
                             const ServerMoment& moment);
   ServerResult verified(const ResponseQueue::Response& waited, const ServerMoment& moment,
                         DatagramSink& sink);
@@ -234,6 +240,7 @@ class ServerHandshake {
   ServerRefusal check_token_times(const wire::TokenFields& fields, uint64_t unix_s) const;
   ServerRefusal check_cookie(const base::PathId& from, const ServerMoment& moment, Response* response);
   ServerRefusal open_response(std::span<const uint8_t> datagram, Response* response);
+  ServerRefusal open_difference(std::span<const uint8_t> aad, Response* response) const;
   ServerRefusal verify_signature(const Response& response) const;
   std::optional<ReasonText> config_difference(const Response& response) const;
   HalfOpenTable::Owner half_open_owner(const base::PathId& from, const Response& response) const;

@@ -1,8 +1,10 @@
-// Message 3 at the server, and its answers: budget → cookie → rate → token fields → wait → es, ee → open →
-// Ed25519 → claim → admit. The cheap checks come first; only what passed them waits for the curve operations.
+// Messages 3 and 7 at the server, and their answers: budget → cookie → rate → token fields → wait → es, ee →
+// open → Ed25519 → claim → admit. The cheap checks come first; only what passed them waits for the curve
+// operations. A message 7 is refused like the messages 3 before it, and tells what differs in the schemas.
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/assert.h"
 #include "platform/byte_order.h"
@@ -17,16 +19,38 @@
 
 namespace lattice::connection {
 
-/// Message 3 as far as it has been checked. Spans point into the received datagram.
+/// Message 3 or 7 as far as it has been checked. Spans point into the received datagram.
 struct ServerHandshake::Response {
   wire::ChallengeResponseClear clear;
-  wire::ChallengeResponseSealed sealed;
+  wire::ChallengeResponseSealed sealed;  // of a message 7 only schema_id
+  bool is_difference = false;            // a message 7
+  wire::Nonce16 salt{};                  // the rest with a message 7 only
+  std::string lines;
   wire::TokenFields token;
   crypto::Digest token_hash{};
   const Bucket* bucket = nullptr;
   crypto::Key prk;
-  crypto::Digest th3{};
+  crypto::Digest th3{};  // th7 of a message 7
+
+  /// Reads the clear part of a whole datagram whose header was checked.
+  bool parse_clear(std::span<const uint8_t> datagram, uint32_t protocol_id);
 };
+
+bool ServerHandshake::Response::parse_clear(std::span<const uint8_t> datagram, uint32_t protocol_id) {
+  wire::PacketHeader header;
+  size_t header_bytes = 0;
+  if (wire::parse_packet_header(datagram, protocol_id, &header, &header_bytes) != wire::HeaderStatus::kOk) {
+    return false;
+  }
+  const std::span<const uint8_t> body = datagram.subspan(header_bytes);
+  is_difference = header.type != wire::PacketType::kChallengeResponse;
+  if (!is_difference) return wire::parse_challenge_response_clear(body, &clear);
+  wire::SchemaDifferenceClear difference;
+  if (!wire::parse_schema_difference_clear(body, &difference)) return false;
+  clear = difference.response;
+  salt = difference.salt;
+  return true;
+}
 
 namespace {
 
@@ -73,12 +97,15 @@ ServerRefusal ServerHandshake::open_response(std::span<const uint8_t> datagram, 
   const crypto::Digest th2 = crypto::transcript_challenge(th1, response->bucket->pair.public_key(),
                                                           clear.challenge_nonce, clear.key_index);
   response->prk = crypto::handshake_secret(th2, es, ee);
+  const std::span<const uint8_t> aad = datagram.first(wire::kMinHeaderBytes + clear.clear_bytes);
+  if (response->is_difference) {
+    response->th3 = crypto::transcript_schema_difference(th2, response->salt, clear.sealed);
+    return open_difference(aad, response);
+  }
   response->th3 = crypto::transcript_response(th2, clear.sealed);
-
   const crypto::Key k3 = crypto::client_handshake_key(response->prk);
   std::array<uint8_t, wire::kChallengeResponseSealedBytes> plaintext;
-  if (!crypto::open(k3, kHandshakeNonce, datagram.first(wire::kMinHeaderBytes + clear.clear_bytes),
-                    clear.sealed, plaintext)) {
+  if (!crypto::open(k3, kHandshakeNonce, aad, clear.sealed, plaintext)) {
     return ServerRefusal::kResponseNotAuthentic;
   }
   if (!wire::parse_challenge_response_sealed(plaintext, &response->sealed) ||
@@ -87,6 +114,23 @@ ServerRefusal ServerHandshake::open_response(std::span<const uint8_t> datagram, 
       response->sealed.max_datagram < wire::kFloorDatagramBytes) {
     return ServerRefusal::kResponseMismatch;
   }
+  return ServerRefusal::kNone;
+}
+
+/// The sealed part of a message 7. A client with the server's schema has nothing to tell.
+ServerRefusal ServerHandshake::open_difference(std::span<const uint8_t> aad, Response* response) const {
+  const std::span<const uint8_t> sealed = response->clear.sealed;
+  const crypto::Key k7 = crypto::schema_difference_key(response->prk, response->salt);
+  std::array<uint8_t, wire::kSchemaDifferenceMaxSealedBytes> plaintext;
+  if (!crypto::open(k7, kHandshakeNonce, aad, sealed, plaintext)) return ServerRefusal::kResponseNotAuthentic;
+  wire::SchemaDifferenceSealed fields;
+  if (!wire::parse_schema_difference_sealed(std::span(plaintext).first(sealed.size() - crypto::kTagBytes),
+                                            &fields) ||
+      fields.schema_id == config_.schema_id) {
+    return ServerRefusal::kResponseMismatch;
+  }
+  response->sealed.schema_id = fields.schema_id;
+  response->lines.assign(fields.lines.begin(), fields.lines.end());
   return ServerRefusal::kNone;
 }
 
@@ -101,11 +145,9 @@ ServerRefusal ServerHandshake::verify_signature(const Response& response) const 
 }
 
 ServerArrival ServerHandshake::on_response(const base::PathId& from, std::span<const uint8_t> datagram,
-                                           size_t header_bytes, const ServerMoment& moment) {
+                                           const ServerMoment& moment) {
   Response response;
-  if (!wire::parse_challenge_response_clear(datagram.subspan(header_bytes), &response.clear)) {
-    return {ServerRefusal::kMalformed};
-  }
+  if (!response.parse_clear(datagram, config_.protocol_id)) return {ServerRefusal::kMalformed};
   if (const ServerRefusal cookie = check_cookie(from, moment, &response); cookie != ServerRefusal::kNone) {
     return {cookie};
   }
@@ -151,7 +193,7 @@ ServerResult ServerHandshake::verify(const ResponseQueue::Response& waited, cons
   return result;
 }
 
-/// The curve operations for a message 3 that on_response() let wait, and the answer.
+/// The curve operations for a message that on_response() let wait, and the answer.
 ServerResult ServerHandshake::verified(const ResponseQueue::Response& waited, const ServerMoment& moment,
                                        DatagramSink& sink) {
   const std::span<const uint8_t> datagram = waited.datagram();
@@ -161,8 +203,7 @@ ServerResult ServerHandshake::verified(const ResponseQueue::Response& waited, co
     result.refusal = refusal;
     return refusal != ServerRefusal::kNone;
   };
-  LATTICE_CHECK(
-      wire::parse_challenge_response_clear(datagram.subspan(wire::kMinHeaderBytes), &response.clear));
+  LATTICE_CHECK(response.parse_clear(datagram, config_.protocol_id));
   response.token_hash = crypto::sha256({response.clear.token});
   response.bucket = buckets_.find(response.clear.key_index, moment.now_ns);
   if (response.bucket == nullptr && failed(ServerRefusal::kCookie))
@@ -203,13 +244,13 @@ HalfOpenTable::Owner ServerHandshake::half_open_owner(const base::PathId& from,
   return {subjects_.of(from), player == wire::Id16{} ? 0 : claims_.owner_of(player)};
 }
 
-/// Answers a genuine message 3. Its token may have been claimed before, or the client may be refused.
+/// Answers a genuine message 3 or 7. Its token may have been claimed before, or the client may be refused.
 ServerResult ServerHandshake::settle(const base::PathId& from, const ServerMoment& moment, Response& response,
                                      DatagramSink& sink) {
   ServerResult result;
   if (const Claim* claim = claims_.find(response.token.token_id)) {
-    if (crypto::equal_constant_time(claim->client, response.clear.client_pub) &&
-        claims_.connection_lives(*claim)) {
+    if (!response.is_difference && claims_.connection_lives(*claim) &&
+        crypto::equal_constant_time(claim->client, response.clear.client_pub)) {
       sink.emit(from, claim->accepted_datagram);
       ++repeated_accept_count_;
     } else {
@@ -222,9 +263,11 @@ ServerResult ServerHandshake::settle(const base::PathId& from, const ServerMomen
       (token_schema_id != 0 && token_schema_id != config_.schema_id)) {
     result.refusal = ServerRefusal::kSchemaMismatch;
     result.remote_schema_id = response.sealed.schema_id;
+    result.schema_lines = std::move(response.lines);
     refuse(from, response, DisconnectReason::kSchemaMismatch, "schema", sink, &result);
     return result;
   }
+  LATTICE_CHECK(!response.is_difference);  // open_difference() took none with this schema
   if (const std::optional<ReasonText> difference = config_difference(response)) {
     result.refusal = ServerRefusal::kConfigMismatch;
     refuse(from, response, DisconnectReason::kConfigMismatch, difference->view(), sink, &result);
@@ -361,7 +404,9 @@ void ServerHandshake::refuse(const base::PathId& to, Response& response, Disconn
   fields.reason = static_cast<uint16_t>(reason);
   fields.schema_id = config_.schema_id;
   fields.text = text_bytes;
-  if (reason == DisconnectReason::kSchemaMismatch) add_schema_page(accept_random, &fields);
+  if (reason == DisconnectReason::kSchemaMismatch && !response.is_difference) {
+    add_schema_page(accept_random, &fields);  // a client that says what differs has all pages it wants
+  }
   size_t plaintext_bytes =
       wire::encode_connection_refused_sealed(fields, std::span(out).subspan(front_bytes));
   if (plaintext_bytes == 0) {  // The policy gave an invalid text: refuse without it.

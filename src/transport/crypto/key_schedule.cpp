@@ -1,5 +1,7 @@
 #include "transport/crypto/key_schedule.h"
 
+#include <algorithm>
+
 #include "platform/byte_order.h"
 
 namespace lattice::crypto {
@@ -43,6 +45,22 @@ Key client_handshake_key(const Key& prk) {
 
 Key server_handshake_key(const Key& prk, const Digest& th3, const AcceptRandom& accept_random) {
   return hkdf_expand_key(prk.bytes(), {text("lattice/v1/hs/server"), th3, accept_random});
+}
+
+SchemaSalt schema_difference_salt(const Key& prk, std::span<const uint8_t> plaintext) {
+  const Key whole = hkdf_expand_key(prk.bytes(), {text("lattice/v1/hs/schema-salt"), sha256({plaintext})});
+  SchemaSalt salt;
+  std::copy_n(whole.bytes().begin(), salt.size(), salt.begin());
+  return salt;
+}
+
+Key schema_difference_key(const Key& prk, const SchemaSalt& salt) {
+  return hkdf_expand_key(prk.bytes(), {text("lattice/v1/hs/schema"), salt});
+}
+
+Digest transcript_schema_difference(const Digest& th2, const SchemaSalt& salt,
+                                    std::span<const uint8_t> sealed) {
+  return sha256({th2, salt, sealed});
 }
 
 Key first_master(const Key& prk, const Digest& th4) {

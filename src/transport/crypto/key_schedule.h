@@ -8,6 +8,9 @@
 //   k4  = HKDF-Expand(prk, "lattice/v1/hs/server" ‖ th3 ‖ accept_random, 32)
 //   th4 = SHA-256(th3 ‖ accept_random ‖ sealed part of message 4)
 //   m_0 = HKDF-Expand(prk, "lattice/v1/master" ‖ th4, 32)
+//   salt = first 16 of HKDF-Expand(prk, "lattice/v1/hs/schema-salt" ‖ SHA-256(plaintext of message 7), 32)
+//   k7  = HKDF-Expand(prk, "lattice/v1/hs/schema" ‖ salt, 32)
+//   th7 = SHA-256(th2 ‖ salt ‖ sealed part of message 7), in the place of th3 in the answer's k4
 //   key(role, n) = HKDF-Expand(m_n, "lattice/v1/" ‖ role ‖ "/" ‖ n as u32, 32)
 //   m_{n+1} = HKDF-Expand(HKDF-Extract(m_n, X25519(new, new)),
 //                         "lattice/v1/rekey" ‖ SHA-256(RekeyInit ‖ RekeyResponse) ‖ (n+1) as u32, 32)
@@ -28,6 +31,7 @@ namespace lattice::crypto {
 
 using ChallengeNonce = std::array<uint8_t, 16>;
 using AcceptRandom = std::array<uint8_t, 16>;
+using SchemaSalt = std::array<uint8_t, 16>;
 
 /// The role of the side that seals with a traffic key.
 enum class Role : uint8_t { kClient, kServer };
@@ -50,6 +54,14 @@ Key handshake_secret(const Digest& th2, const Key& es, const Key& ee);
 Key client_handshake_key(const Key& prk);
 /// k4; seals one message 4 or one refusal. Fresh accept_random per sealing keeps nonce 0 single use.
 Key server_handshake_key(const Key& prk, const Digest& th3, const AcceptRandom& accept_random);
+/// The salt of a message 7 with this plaintext. It depends on the plaintext and on the secret, so that k7
+/// seals one text, and who does not have the secret cannot compare it with guesses.
+SchemaSalt schema_difference_salt(const Key& prk, std::span<const uint8_t> plaintext);
+/// k7; seals the message 7 with the text that `salt` was made of.
+Key schema_difference_key(const Key& prk, const SchemaSalt& salt);
+/// th7. `sealed` is the ciphertext and tag of message 7. With it, server_handshake_key() seals the answer.
+Digest transcript_schema_difference(const Digest& th2, const SchemaSalt& salt,
+                                    std::span<const uint8_t> sealed);
 /// m_0.
 Key first_master(const Key& prk, const Digest& th4);
 

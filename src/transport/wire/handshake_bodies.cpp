@@ -1,5 +1,6 @@
 #include "transport/wire/handshake_bodies.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/byte_cursor.h"
@@ -44,10 +45,32 @@ bool has_valid_page(const ConnectionRefusedSealed& message) {
                                             : bytes == kSchemaPageBytes;
 }
 
+/// The clear part that messages 3 and 7 share.
+void read_response(base::ByteReader& reader, ChallengeResponseClear* out, bool* has_token) {
+  reader.copy(out->client_pub.data(), out->client_pub.size());
+  reader.copy(out->challenge_nonce.data(), out->challenge_nonce.size());
+  out->key_index = reader.u8();
+  *has_token = read_token(reader, &out->token);
+}
+
+void write_response(base::ByteWriter& writer, const ChallengeResponseClear& message) {
+  writer.bytes(message.client_pub);
+  writer.bytes(message.challenge_nonce);
+  writer.u8(message.key_index);
+  writer.u16(static_cast<uint16_t>(message.token.size()));
+  writer.bytes(message.token);
+}
+
+bool are_schema_lines(std::span<const uint8_t> lines) {
+  if (lines.empty() || lines.size() > kMaxSchemaLinesBytes || lines.back() != '\n') return false;
+  return std::ranges::all_of(lines,
+                             [](uint8_t c) { return (c >= ' ' && c <= '~') || c == '\t' || c == '\n'; });
+}
+
 }  // namespace
 
 std::optional<HandshakeMessage> peek_handshake_message(std::span<const uint8_t> body) {
-  if (body.empty() || body[0] < 1 || body[0] > code(HandshakeMessage::kConnectionRefused)) {
+  if (body.empty() || body[0] < 1 || body[0] > code(HandshakeMessage::kSchemaDifference)) {
     return std::nullopt;
   }
   return static_cast<HandshakeMessage>(body[0]);
@@ -98,10 +121,9 @@ size_t encode_challenge(const Challenge& message, std::span<uint8_t> out) {
 bool parse_challenge_response_clear(std::span<const uint8_t> body, ChallengeResponseClear* out) {
   base::ByteReader reader(body);
   ChallengeResponseClear message;
-  reader.copy(message.client_pub.data(), message.client_pub.size());
-  reader.copy(message.challenge_nonce.data(), message.challenge_nonce.size());
-  message.key_index = reader.u8();
-  if (!read_token(reader, &message.token)) return false;
+  bool has_token = false;
+  read_response(reader, &message, &has_token);
+  if (!has_token) return false;
   message.clear_bytes = reader.position();
   if (reader.remaining() != kChallengeResponseSealedBytes + kTagBytes) return false;
   message.sealed = reader.bytes(reader.remaining());
@@ -112,11 +134,7 @@ bool parse_challenge_response_clear(std::span<const uint8_t> body, ChallengeResp
 size_t encode_challenge_response_clear(const ChallengeResponseClear& message, std::span<uint8_t> out) {
   if (!is_token_length(message.token)) return 0;
   base::ByteWriter writer(out);
-  writer.bytes(message.client_pub);
-  writer.bytes(message.challenge_nonce);
-  writer.u8(message.key_index);
-  writer.u16(static_cast<uint16_t>(message.token.size()));
-  writer.bytes(message.token);
+  write_response(writer, message);
   return written_or_zero(writer);
 }
 
@@ -239,6 +257,52 @@ size_t encode_connection_refused_sealed(const ConnectionRefusedSealed& message, 
     writer.u16(message.pages);
     writer.bytes(message.schema_page);
   }
+  return written_or_zero(writer);
+}
+
+bool parse_schema_difference_clear(std::span<const uint8_t> body, SchemaDifferenceClear* out) {
+  base::ByteReader reader(body);
+  SchemaDifferenceClear message;
+  bool has_token = false;
+  if (reader.u8() != code(HandshakeMessage::kSchemaDifference)) return false;
+  read_response(reader, &message.response, &has_token);
+  if (!has_token) return false;
+  reader.copy(message.salt.data(), message.salt.size());
+  message.response.clear_bytes = reader.position();
+  const size_t sealed_bytes = reader.remaining();
+  if (!reader.ok() || sealed_bytes < kSchemaDifferenceMinSealedBytes + kTagBytes ||
+      sealed_bytes > kSchemaDifferenceMaxSealedBytes + kTagBytes) {
+    return false;
+  }
+  message.response.sealed = reader.bytes(sealed_bytes);
+  *out = message;
+  return true;
+}
+
+size_t encode_schema_difference_clear(const SchemaDifferenceClear& message, std::span<uint8_t> out) {
+  if (!is_token_length(message.response.token)) return 0;
+  base::ByteWriter writer(out);
+  writer.u8(code(HandshakeMessage::kSchemaDifference));
+  write_response(writer, message.response);
+  writer.bytes(message.salt);
+  return written_or_zero(writer);
+}
+
+bool parse_schema_difference_sealed(std::span<const uint8_t> plaintext, SchemaDifferenceSealed* out) {
+  base::ByteReader reader(plaintext);
+  SchemaDifferenceSealed message;
+  message.schema_id = reader.u64();
+  message.lines = reader.bytes(reader.remaining());
+  if (!reader.ok() || !are_schema_lines(message.lines)) return false;
+  *out = message;
+  return true;
+}
+
+size_t encode_schema_difference_sealed(const SchemaDifferenceSealed& message, std::span<uint8_t> out) {
+  if (!are_schema_lines(message.lines)) return 0;
+  base::ByteWriter writer(out);
+  writer.u64(message.schema_id);
+  writer.bytes(message.lines);
   return written_or_zero(writer);
 }
 

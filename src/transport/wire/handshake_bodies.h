@@ -12,6 +12,9 @@
 //   4 ConnectionDenied    u8 4 · reason u16 · protocol_id u32            advisory, unauthenticated (P-03)
 //   6 ConnectionRefused   u8 6 · accept_random 16
 //                         | sealed, k4: reason u16 · schema_id u64 · text_len u8 · text
+//   7 SchemaDifference    u8 7 · C_pub 32 · challenge_nonce 16 · key_index u8 · token_len u16 · token · salt
+//   16
+//                         | sealed, k7: schema_id u64 · lines
 //
 // A message with a sealed part is read in two steps: parse_…_clear() splits the body, the layer above opens
 // the sealed part, and parse_…_sealed() reads the plaintext. The AAD is header ‖ clear part. Every parser
@@ -35,6 +38,7 @@ enum class HandshakeMessage : uint8_t {
   kConnectionDenied = 4,
   kPunch = 5,
   kConnectionRefused = 6,
+  kSchemaDifference = 7,
 };
 
 /// The first byte of a type-0x00 body, or nothing when the body is empty or the byte is unknown.
@@ -142,8 +146,8 @@ size_t encode_connection_accepted_sealed(const ConnectionAcceptedSealed& message
 // --- 6 ConnectionRefused ---------------------------------------------------------------------------
 
 inline constexpr size_t kConnectionRefusedMinSealedBytes = 2 + 8 + 1;
-/// A refusal for another schema may hold a page of the server's schema text: all but the last are full. So it is
-/// no longer than the shortest message 3.
+/// A refusal for another schema may hold a page of the server's schema text: all but the last are full. So it
+/// is no longer than the shortest message 3.
 inline constexpr size_t kSchemaPageBytes = 256;
 inline constexpr size_t kMaxSchemaPages = 256;
 inline constexpr size_t kConnectionRefusedMaxSealedBytes =
@@ -161,6 +165,32 @@ struct ConnectionRefusedSealed {
 
 bool parse_connection_refused_sealed(std::span<const uint8_t> plaintext, ConnectionRefusedSealed* out);
 size_t encode_connection_refused_sealed(const ConnectionRefusedSealed& message, std::span<uint8_t> out);
+
+// --- 7 SchemaDifference ----------------------------------------------------------------------------
+
+/// What a client that was refused for its schema tells of it: lines of printable ASCII and tabs, each ended.
+inline constexpr size_t kMaxSchemaLinesBytes = 512;
+inline constexpr size_t kSchemaDifferenceMinSealedBytes = 8 + 1;
+inline constexpr size_t kSchemaDifferenceMaxSealedBytes = 8 + kMaxSchemaLinesBytes;
+/// A whole datagram, header included.
+inline constexpr size_t kMaxSchemaDifferenceBytes =
+    kMinHeaderBytes + 1 + 32 + 16 + 1 + 2 + kMaxTokenBytes + 16 + kSchemaDifferenceMaxSealedBytes + kTagBytes;
+
+struct SchemaDifferenceClear {
+  ChallengeResponseClear response;  ///< Its clear_bytes is the length of this whole clear part.
+  Nonce16 salt{};
+};
+
+struct SchemaDifferenceSealed {
+  uint64_t schema_id = 0;  ///< The client's.
+  std::span<const uint8_t> lines;
+};
+
+bool parse_schema_difference_clear(std::span<const uint8_t> body, SchemaDifferenceClear* out);
+size_t encode_schema_difference_clear(const SchemaDifferenceClear& message, std::span<uint8_t> out);
+bool parse_schema_difference_sealed(std::span<const uint8_t> plaintext, SchemaDifferenceSealed* out);
+/// Returns 0 for lines that the parser refuses.
+size_t encode_schema_difference_sealed(const SchemaDifferenceSealed& message, std::span<uint8_t> out);
 
 // --- 4 ConnectionDenied ----------------------------------------------------------------------------
 

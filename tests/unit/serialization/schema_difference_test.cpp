@@ -62,6 +62,63 @@ TEST(SchemaDifference, OfAFrontOnlyWhatIsInItIsSaid) {
   EXPECT_EQ(sentences("", Extent::kFront), Sentences{});
 }
 
+Sentences at_server(const std::string& servers, const std::string& clients, size_t max_bytes = 512) {
+  Sentences out;
+  const std::string lines = told_lines(schema_differences(clients, servers), max_bytes);
+  EXPECT_LE(lines.size(), max_bytes);
+  for (const SchemaDifference& difference : differences_told(servers, lines)) {
+    out.push_back(describe_to_server(difference));
+  }
+  return out;
+}
+
+TEST(SchemaDifference, BothSidesSayTheSame) {
+  const std::string ours = kOurs;
+  for (const std::string& theirs :
+       {with(ours, "bits 10", "bits 12"), with(ours, "id uint8 fixed 8", "id uint16 fixed 16"),
+        with(ours, "at tick varint 32", "at tick fixed 32"), with(ours, "jump bool", "leap bool"),
+        with(ours, " member slot struct Slot delta\n  member id uint8 fixed 8 flags 0\n", ""),
+        ours + "type 9 Crate object\nbehaviour Box\n member x bool flags 0\n",
+        with(with(ours, " member health uint16 bits 10 flags 0\n", ""), " member slot",
+             " member health uint16 bits 10 flags 0\n member slot")}) {
+    EXPECT_FALSE(sentences(theirs).empty());
+    EXPECT_EQ(at_server(theirs, ours), sentences(theirs));
+  }
+  EXPECT_EQ(told_lines(schema_differences(ours, with(ours, "bits 10", "bits 12")), 512),
+            "Player.Fighter.health\tuint16 bits 10 flags 0\n");
+}
+
+TEST(SchemaDifference, WholeLinesAreToldAsManyAsFit) {
+  std::string many = kOurs;
+  for (int i = 0; i < 40; ++i)
+    many += "type " + std::to_string(100 + i) + " T" + std::to_string(i) + " object\n";
+  const Sentences all = at_server(kOurs, many, 64 * 1024);
+  EXPECT_EQ(all.size(), kMaxDifferencesTold) << "a server reads no more of one client";
+  const Sentences few = at_server(kOurs, many, 50);  // "T0\t100 object\n" has 14 bytes
+  EXPECT_EQ(few, (Sentences{"T0: only the client has it", "T1: only the client has it",
+                            "T2: only the client has it"}));
+  EXPECT_EQ(told_lines(schema_differences(many, kOurs), 13), "");
+}
+
+TEST(SchemaDifference, AServerBelievesOfTheClientOnly) {
+  const auto told = [](std::string_view lines) {
+    Sentences out;
+    for (const SchemaDifference& difference : differences_told(kOurs, lines)) {
+      out.push_back(describe_to_server(difference));
+    }
+    return out;
+  };
+  EXPECT_EQ(told("Player.Fighter.health\tuint16 bits 10 flags 0\n"), Sentences{}) << "it is the same here";
+  EXPECT_EQ(told("Nobody\nNobody.x\n"), Sentences{}) << "neither side has it";
+  EXPECT_EQ(told("Player.Fighter.health\t9 lies, server nothing\n"),
+            Sentences{"Player.Fighter.health: client 9 lies? server nothing, server uint16 bits 10"});
+  EXPECT_EQ(told("<b>\tbool\nA\x1b[0m\tbool\nserver: all is well\tbool\n\tbool\nPlayer\xc3\xa4\n"),
+            Sentences{});
+  EXPECT_EQ(told("rpc a\tbool\nPlayer.rpc b.c\tbool\nPlayer.xrpc d\tbool\nrpc  e\tbool\n").size(), 2u);
+  EXPECT_EQ(told(std::string(161, 'x') + "\tbool\n"), Sentences{});
+  EXPECT_EQ(told("Player.Fighter.health\t" + std::string(400, 'y') + "\n")[0].size(), 23 + 7 + 163 + 23u);
+}
+
 TEST(SchemaDifference, AnyBytesAreATextAndWhatIsShownIsPrintable) {
   base::Random random(1);
   for (int round = 0; round < 2000; ++round) {

@@ -30,8 +30,10 @@ class MessageVectors : public testing::Test {
     return {v_.input<uint32_t>("placed_count"), v_.input_hex("placed_key_sum"),
             v_.input_hex("placed_key_squares"), v_.input_hex("placed_digest")};
   }
-  ClientHandshake make_client() const {
+  ClientHandshake make_client(
+      std::function<std::string(uint64_t, std::string_view)> schema_lines = {}) const {
     ClientHandshakeConfig config;
+    config.schema_lines = std::move(schema_lines);
     config.features = features_;
     config.schema_id = v_.input_hex("schema_id");
     config.max_datagram_bytes = v_.input<uint16_t>("max_datagram");
@@ -135,6 +137,51 @@ TEST_F(MessageVectors, RefusalOfAnotherSchema) {
   EXPECT_EQ(done.reason, DisconnectReason::kSchemaMismatch);
   EXPECT_EQ(done.remote_schema_id, kServerSchema);
   EXPECT_EQ(done.text.view(), "schema");
+}
+
+TEST_F(MessageVectors, WhatAClientTellsOfItsSchemaAndTheAnswer) {
+  const auto server = make_server(0x99AABBCCDDEEFF00);
+  ask(*server, v_.bytes("connection_request"));
+  entropy_.push(v_.bytes("inputs", "refuse_random"));
+  const Bytes answer = ask(*server, v_.bytes("schema_difference", "datagram"));
+  EXPECT_EQ(to_hex(answer), to_hex(v_.bytes("schema_difference", "answer")));
+  EXPECT_EQ(result_.refusal, ServerRefusal::kSchemaMismatch);
+  EXPECT_EQ(result_.remote_schema_id, v_.input_hex("schema_id"));
+  EXPECT_EQ(result_.schema_lines, v_.input<std::string>("schema_lines"));
+
+  const std::string lines = v_.input<std::string>("schema_lines");
+  Bytes plaintext(8);
+  platform::store_u64_le(plaintext.data(), v_.input_hex("schema_id"));
+  plaintext.insert(plaintext.end(), lines.begin(), lines.end());
+  const auto salt = v_.array<16>("schema_difference", "salt");
+  EXPECT_EQ(crypto::schema_difference_salt(v_.key("prk"), plaintext), salt);
+  EXPECT_EQ(to_hex(crypto::schema_difference_key(v_.key("prk"), salt).bytes()),
+            to_hex(v_.bytes("schema_difference", "k7")));
+}
+
+TEST_F(MessageVectors, TheClientsMessageSeven) {
+  // A server with the same keys that tells its schema, which that of the vectors does not.
+  ServerHandshakeConfig config = server_config(0x99AABBCCDDEEFF00);
+  config.schema_text = "one page";
+  const crypto::PublicKey issuer = v_.public_key("issuer");
+  ServerHandshake server(config, v_.key_pair("server_static"), std::span(&issuer, 1), entropy_, policy_);
+  entropy_.push(v_.bytes("private_keys", "bucket"));
+  entropy_.push(v_.bytes("inputs", "cookie_secret"));
+  ClientHandshake client = make_client([this](uint64_t schema_id, std::string_view text) {
+    EXPECT_EQ(schema_id, 0x99AABBCCDDEEFF00u);
+    EXPECT_EQ(text, "one page");
+    return v_.input<std::string>("schema_lines");
+  });
+  ASSERT_EQ(client.start(now_ns_, sink_), DisconnectReason::kNone);
+  client.on_datagram(server_address_, ask(server, sink_.take_one()), now_ns_, sink_);
+  const Bytes refused = ask(server, sink_.take_one());
+  EXPECT_EQ(client.on_datagram(server_address_, refused, now_ns_, sink_).outcome, ClientOutcome::kPending);
+  const Bytes told = sink_.take_one();
+  EXPECT_EQ(to_hex(told), to_hex(v_.bytes("schema_difference", "datagram")));
+  const ClientResult done =
+      client.on_datagram(server_address_, v_.bytes("schema_difference", "answer"), now_ns_, sink_);
+  EXPECT_EQ(done.outcome, ClientOutcome::kRefused);
+  EXPECT_EQ(done.reason, DisconnectReason::kSchemaMismatch);
 }
 
 TEST_F(MessageVectors, PayloadAfterTheFirstRotation) {

@@ -36,7 +36,7 @@ TEST(ResponseQueue, PrefixesInTurnAndEachInOrder) {
 
 TEST(ResponseQueue, KeepsTheBytes) {
   ResponseQueue queue;
-  std::vector<uint8_t> bytes(wire::kMaxChallengeResponseBytes);
+  std::vector<uint8_t> bytes(wire::kMaxSchemaDifferenceBytes);
   for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(i);
   base::PathId displaced;
   EXPECT_EQ(queue.push(at(1, 1), subject_of(at(1, 1)), bytes, &displaced), Push::kWaits);

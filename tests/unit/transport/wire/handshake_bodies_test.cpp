@@ -244,6 +244,73 @@ TEST(Answer, RefusedWithAPageOfTheSchema) {
   EXPECT_FALSE(parse_connection_refused_sealed(std::span<const uint8_t>(out).first(n), &back));
 }
 
+TEST(SchemaDifference, ClearPartAndItsLengths) {
+  const auto token = from_hex(test::kGoldenToken);
+  SchemaDifferenceClear message;
+  message.response.client_pub = array_of<PublicKey>(kClientPub);
+  message.response.challenge_nonce = array_of<Nonce16>(kNonce);
+  message.response.key_index = 7;
+  message.response.token = token;
+  message.salt.fill(0xAB);
+  std::vector<uint8_t> body(kMaxSchemaDifferenceBytes, 0xEE);
+  const size_t clear_bytes = encode_schema_difference_clear(message, body);
+  ASSERT_EQ(clear_bytes, 1u + 32 + 16 + 1 + 2 + token.size() + 16);
+  EXPECT_EQ(to_hex(std::span<const uint8_t>(body).first(52)),
+            std::string("07") + kClientPub + kNonce + "07" + "e900");
+  EXPECT_EQ(to_hex(std::span<const uint8_t>(body).subspan(clear_bytes - 16, 17)),
+            "abababababababababababababababab"
+            "ee");
+  for (size_t n = 0; n < clear_bytes; ++n) {
+    std::vector<uint8_t> out(n);
+    EXPECT_EQ(encode_schema_difference_clear(message, out), 0u);
+  }
+  SchemaDifferenceClear back;
+  for (size_t n = 0; n < body.size(); ++n) {
+    const size_t sealed_bytes = n < clear_bytes ? 0 : n - clear_bytes;
+    const bool is_legal = sealed_bytes >= 8 + 1 + kTagBytes && sealed_bytes <= 8 + 512 + kTagBytes;
+    ASSERT_EQ(parse_schema_difference_clear(std::span<const uint8_t>(body).first(n), &back), is_legal) << n;
+    if (!is_legal) continue;
+    EXPECT_EQ(back.salt, message.salt);
+    EXPECT_EQ(back.response.clear_bytes, clear_bytes);
+    EXPECT_EQ(back.response.sealed.size(), sealed_bytes);
+    EXPECT_EQ(to_hex(back.response.token), test::kGoldenToken);
+  }
+  body[0] = 6;
+  EXPECT_FALSE(parse_schema_difference_clear(std::span<const uint8_t>(body).first(clear_bytes + 40), &back));
+}
+
+TEST(SchemaDifference, LinesArePrintableAndEnded) {
+  std::vector<uint8_t> out(kSchemaDifferenceMaxSealedBytes + 8);
+  const auto bytes_of = [&out](const std::string& lines) {
+    const auto* first = reinterpret_cast<const uint8_t*>(lines.data());
+    const size_t n = encode_schema_difference_sealed({0x1122334455667788, {first, lines.size()}}, out);
+    std::vector<uint8_t> plaintext(8);
+    std::copy_n(from_hex("8877665544332211").begin(), 8, plaintext.begin());
+    plaintext.insert(plaintext.end(), lines.begin(), lines.end());
+    SchemaDifferenceSealed back;
+    EXPECT_EQ(parse_schema_difference_sealed(plaintext, &back), n != 0) << "writer and reader agree";
+    if (n != 0) {
+      EXPECT_EQ(to_hex(std::span<const uint8_t>(out).first(n)), to_hex(plaintext));
+      EXPECT_EQ(back.schema_id, 0x1122334455667788u);
+      EXPECT_EQ(to_hex(back.lines), to_hex(std::span(plaintext).subspan(8)));
+    }
+    return n;
+  };
+  EXPECT_EQ(bytes_of("A.b\tbool\nC\n"), 8u + 11);
+  EXPECT_EQ(bytes_of("\n"), 9u);
+  EXPECT_EQ(bytes_of(std::string(511, '~') + "\n"), 8u + 512);
+  EXPECT_EQ(bytes_of(std::string(512, '~') + "\n"), 0u);
+  EXPECT_EQ(bytes_of(""), 0u);
+  EXPECT_EQ(bytes_of("A.b\tbool"), 0u) << "the last line has no end";
+  for (const char bad : {'\0', '\x1b', '\r', '\x7f', '\x80', '\xff', '\b'}) {
+    EXPECT_EQ(bytes_of(std::string("A") + bad + "\n"), 0u) << static_cast<int>(bad);
+  }
+  SchemaDifferenceSealed back;
+  for (size_t n = 0; n < 9; ++n) {
+    EXPECT_FALSE(parse_schema_difference_sealed(std::vector<uint8_t>(n, '\n'), &back)) << n;
+  }
+}
+
 TEST(Denied, RoundTrip) {
   ConnectionDenied message;
   message.reason = 6;
@@ -262,7 +329,7 @@ TEST(Denied, RoundTrip) {
 TEST(Handshake, PeekKnowsItsMessages) {
   for (unsigned type = 0; type < 256; ++type) {
     const uint8_t body[1] = {static_cast<uint8_t>(type)};
-    EXPECT_EQ(peek_handshake_message(body).has_value(), type >= 1 && type <= 6) << type;
+    EXPECT_EQ(peek_handshake_message(body).has_value(), type >= 1 && type <= 7) << type;
   }
   EXPECT_FALSE(peek_handshake_message({}).has_value());
 }

@@ -40,6 +40,8 @@ typedef struct lattice_callbacks {
   /// A connection, or an attempt to connect, has ended. `reason` is a lattice_disconnect_reason or an
   /// application's own number. `conn` answers lattice_conn_get_info() until this returns. A client may call
   /// lattice_connect() here. On a client the objects are still there: on_despawn follows for each of them.
+  /// With LATTICE_DISCONNECT_SCHEMA_MISMATCH, lattice_last_error() names the first difference on a client,
+  /// until this calls the library.
   void (*on_disconnected)(void* ctx, lattice_conn* conn, int reason);
   /// Client: an object has appeared. Its state can be read already. Not called for placed objects.
   void (*on_spawn)(void* ctx, lattice_netid object, uint32_t type_id);

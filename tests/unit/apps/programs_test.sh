@@ -135,6 +135,7 @@ key=$(sed -n 's/.*"server_public_key": "\(.*\)".*/\1/p' data/server.json)
 expect 5 'never accepted: token refused' "$client" --server "$address" --seconds 20 \
   --token-command "$tool issue --data-dir foreign --client-key {client_key} --server-key $key"
 grep -q '"refused":{[^}]*"server_unknown_issuer":' telemetry || fail 'telemetry does not say why it was refused'
+grep -q '"schema_differences":\[\]' telemetry || fail 'telemetry does not say what schemas differ in'
 expect 1 'not a token in base64' "$client" --data-dir data --token-command 'echo !!'
 grep -q '"players":1' telemetry || fail 'the server never saw a player'
 kill -INT "$server_pid"

@@ -24,14 +24,14 @@ std::string canonical_words(const lattice_member_desc& member, const lattice_str
   one.array_count = 0;
   one.container = LATTICE_CONTAINER_ARRAY;
   one.count_offset = one.container_bytes = 0;
-  one.flags &= ~lattice::serialization::kSendConditions;
   lattice_struct_desc alone = of;
   alone.flags = alone.tag_offset = 0;
   alone.members = &one;
   alone.member_count = 1;
   Layout layout;
   std::string error;
-  if (!Layout::compile_structure(alone, false, &layout, &error)) return "";
+  const lattice::serialization::LoneStructure lone(alone);
+  if (!Layout::compile_structure(lone.desc(), false, &layout, &error)) return "";
   const std::string text = layout.canonical_members();
   const size_t name = text.find(" member ") + 8;
   const size_t begin = text.find(' ', name) + 1;

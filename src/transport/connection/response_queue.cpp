@@ -1,7 +1,9 @@
 #include "transport/connection/response_queue.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
+#include <utility>
 
 #include "base/assert.h"
 
@@ -56,9 +58,8 @@ ResponseQueue::Push ResponseQueue::push(const base::PathId& from, const RateSubj
       !make_room(network_of, subject.network, displaced)) {
     return Push::kLost;
   }
-  Response& response = waiting_.emplace_back(newcomer);
-  response.size = static_cast<uint16_t>(datagram.size());
-  std::copy(datagram.begin(), datagram.end(), response.bytes.begin());
+  newcomer.datagram.assign(datagram.begin(), datagram.end());
+  waiting_.push_back(std::move(newcomer));
   return is_full ? Push::kWaitsAnotherLost : Push::kWaits;
 }
 
@@ -69,7 +70,7 @@ ResponseQueue::Response ResponseQueue::pop() {
   const auto next =
       std::min_element(waiting_.begin(), waiting_.end(),
                        [&](const Response& a, const Response& b) { return distance(a) < distance(b); });
-  const Response response = *next;
+  Response response = std::move(*next);
   waiting_.erase(next);
   last_subject_ = response.subject.id;
   return response;

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -28,10 +27,7 @@ class ResponseQueue {
   struct Response {
     base::PathId from;
     RateSubject subject;
-    uint16_t size = 0;
-    std::array<uint8_t, kMaxResponseBytes> bytes{};
-
-    std::span<const uint8_t> datagram() const { return {bytes.data(), size}; }
+    std::vector<uint8_t> datagram;
   };
 
   ResponseQueue();

@@ -196,7 +196,7 @@ ServerResult ServerHandshake::verify(const ResponseQueue::Response& waited, cons
 /// The curve operations for a message that on_response() let wait, and the answer.
 ServerResult ServerHandshake::verified(const ResponseQueue::Response& waited, const ServerMoment& moment,
                                        DatagramSink& sink) {
-  const std::span<const uint8_t> datagram = waited.datagram();
+  const std::span<const uint8_t> datagram = waited.datagram;
   Response response;
   ServerResult result;
   const auto failed = [&result](ServerRefusal refusal) {

@@ -41,7 +41,7 @@ TEST(ResponseQueue, KeepsTheBytes) {
   base::PathId displaced;
   EXPECT_EQ(queue.push(at(1, 1), subject_of(at(1, 1)), bytes, &displaced), Push::kWaits);
   const ResponseQueue::Response kept = queue.pop();
-  EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), kept.datagram().begin(), kept.datagram().end()));
+  EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), kept.datagram.begin(), kept.datagram.end()));
 }
 
 TEST(ResponseQueue, ARepetitionWaitsOnce) {

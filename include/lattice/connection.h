@@ -125,7 +125,7 @@ LATTICE_API lattice_result lattice_conn_get_info(lattice_conn* conn, lattice_con
 /// printable ASCII and lives as long as the connection is known. The log has the first 16 (category
 /// "schema").
 ///
-/// A server tells its schema when it refuses. The client asks for it for up to 3 s, tells the server what
+/// A server tells its schema when it refuses. The client asks for it for up to 8 s, tells the server what
 /// differs (lattice_world_schema_difference()), and ends when the server has heard it, or after a second; a
 /// long schema (more than 64 kB of text), or a slow or lossy network, may leave only the front of it. Then
 /// the list may lack differences. NULL and LATTICE_ERROR_NOT_FOUND when there are no more, or nothing was

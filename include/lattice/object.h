@@ -232,8 +232,8 @@ LATTICE_API size_t lattice_simulated_objects(lattice_world* world, uint32_t type
 LATTICE_API size_t lattice_object_view(lattice_world* world, lattice_netid object, uint32_t behaviour,
                                        void* out, size_t cap);
 
-/// Copies the newest authoritative state of one behaviour into `out`, and its tick into `tick`. `tick` may be
-/// NULL. Returns the bytes written. 0 on failure: LATTICE_ERROR_NOT_FOUND when there is no such object or
+/// Copies the newest authoritative state of one behaviour into `out`, and its tick into `tick`: the networked
+/// members, and zero in all other bytes. `tick` may be NULL. Returns the bytes written. 0 on failure: LATTICE_ERROR_NOT_FOUND when there is no such object or
 /// behaviour, or no confirmed state yet; LATTICE_ERROR_BUFFER_TOO_SMALL when `cap` is below the size of the
 /// structure.
 LATTICE_API size_t lattice_object_confirmed(lattice_world* world, lattice_netid object, uint32_t behaviour,

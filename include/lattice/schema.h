@@ -162,7 +162,7 @@ typedef enum lattice_member_flags {
   /// predicts it, as with NOT_PREDICTED. May go together with another condition.
   LATTICE_MEMBER_INITIAL_ONLY = 1 << 12,
   /// A number, vector, angle or rotation goes on in the line through its last two states while no newer one
-  /// has come, up to its bounds and for 250 ms. Without this flag, and without a velocity that moves it, it
+  /// has come, up to its bounds and for lattice_world_config.extrapolation_max_ms. Without this flag, and without a velocity that moves it, it
   /// holds. Not together with SNAP, and not inside a list, a map or a union. Changes nothing of the schema id.
   LATTICE_MEMBER_EXTRAPOLATE = 1 << 13
 } lattice_member_flags;
@@ -363,7 +363,11 @@ typedef enum lattice_type_flags {
   LATTICE_TYPE_QUANTIZE_SIMULATION = 1 << 2,
   /// The authority compares every object of the type in each tick, as if all were written: for a game that
   /// keeps pointers to their states and does not call lattice_object_wake().
-  LATTICE_TYPE_COMPARE_ALWAYS = 1 << 3
+  LATTICE_TYPE_COMPARE_ALWAYS = 1 << 3,
+  /// The authority keeps what it simulates as it is, and rounds only what it sends, even if
+  /// lattice_world_config.quantize_simulation is 1: for a type that is told coarsely. Not together with
+  /// QUANTIZE_SIMULATION or PREDICTED.
+  LATTICE_TYPE_EXACT_SIMULATION = 1 << 4
 } lattice_type_flags;
 
 /// A type of objects: its behaviours and its RPCs.

@@ -171,13 +171,13 @@ LATTICE_API lattice_result lattice_world_get_type_stats(lattice_world* world, ui
 typedef struct lattice_prediction_error {
   uint32_t struct_size;  ///< set by lattice_prediction_error_init()
   uint32_t type_id;      ///< the type of the objects
-  uint32_t prop_id;      ///< the member, as lattice_object_set_prop() takes it
+  uint32_t prop_id;      ///< the member, as lattice_set_prop() takes it
   uint32_t worst_tick;   ///< the tick of `worst`
   uint64_t count;        ///< states of which the prediction of this member was wrong
   /// The largest error, in the unit of the member: the difference of two numbers, the length of the
   /// difference of two vectors, the angle between two rotations in radians. Of a struct or an array it is the
-  /// largest of what is within. It is 1 for what has no distance: bools, enums, texts, bytes, custom values,
-  /// lists, maps and unions.
+  /// largest of what is within, and of a custom value what its `distance` says. It is 1 for what has no
+  /// distance: bools, enums, texts, bytes, custom values without one, lists, maps and unions.
   double worst;
   lattice_netid worst_object;  ///< the object of `worst`, which may be gone
   /// "behaviour.member", such as "PawnState.position". Valid as long as the world.

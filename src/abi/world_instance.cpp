@@ -5,6 +5,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <string>
 
 #include "platform/clock.h"
@@ -118,8 +119,8 @@ std::string describe_schema_refusal(const std::vector<std::string>& differences)
   if (differences.empty()) return "The server has another schema, and did not say what differs.";
   std::string text = "The server has another schema. " + differences[0] + ".";
   if (differences.size() == 1) return text;
-  return text + " lattice_conn_schema_difference() has " + std::to_string(differences.size()) +
-         " differences.";
+  return text + " lattice_conn_schema_difference() names the " + std::to_string(differences.size()) +
+         " differences that were found.";
 }
 
 void write_refusal(void* ctx, const char* line) {
@@ -134,15 +135,19 @@ void WorldInstance::on_connect_refused(const connection::RefusedClient& client) 
 }
 
 // Whoever has a valid token may tell anything, so what is logged, compared and kept is bounded, whoever
-// tells. The players of one old build all tell the same, which is said once a minute.
+// tells. The players of one old build all tell the same, which is said once a minute for each of 16 builds.
 void WorldInstance::note_schema_told(const connection::RefusedClient& client, uint64_t now_ns) {
   constexpr uint64_t kSameNs = 60'000'000'000;
   constexpr size_t kMostLogged = 4;
-  const bool is_known = client.schema_lines == schema_told.lines && now_ns < schema_told.at_ns + kSameNs;
-  if (is_known || !refusal_log.takes_difference(client, now_ns)) return;
+  const size_t hash = std::hash<std::string_view>()(client.schema_lines);
+  for (const SchemaTold::Lately& lately : schema_told.lately) {
+    if (lately.at_ns != 0 && lately.hash == hash && now_ns < lately.at_ns + kSameNs) return;
+  }
+  // Lines that lead to nothing take no room from those of others.
   const auto differences = world->differences_told(client.schema_lines);
-  if (differences.empty()) return;
-  schema_told = {std::string(client.schema_lines), now_ns, {}};
+  if (differences.empty() || !refusal_log.takes_difference(client, now_ns)) return;
+  schema_told.sentences.clear();
+  schema_told.lately[schema_told.next_lately++ % schema_told.lately.size()] = {hash, now_ns};
   const std::string name = refused_name(client);
   for (const serialization::SchemaDifference& difference : differences) {
     const std::string& sentence = schema_told.sentences.emplace_back(describe_to_server(difference));

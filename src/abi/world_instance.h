@@ -54,9 +54,14 @@ struct WorldInstance final : world::Observer {
   };
   /// An authority: what the newest refused client told of the schemas whom the log had room for.
   struct SchemaTold {
-    std::string lines;  // as it told them
-    uint64_t at_ns = 0;
-    std::vector<std::string> sentences;
+    /// What was logged lately, so that it is not logged again at once.
+    struct Lately {
+      size_t hash = 0;
+      uint64_t at_ns = 0;  // 0: nothing
+    };
+    std::array<Lately, 16> lately{};
+    size_t next_lately = 0;
+    std::vector<std::string> sentences;  // of the newest
   };
   SchemaTold schema_told;
   /// A client: for lattice_last_error() after the server refused it for its schema; else empty.

@@ -77,7 +77,7 @@ uint32_t EntryCache::encode(uint32_t slot, uint32_t baseline, bool for_owner) {
   const serialization::Word* from = store_.words(slot, baseline);
   const serialization::Word* to = store_.current(slot);
   LATTICE_CHECK(from != nullptr && to != nullptr);  // the builder asked for this baseline
-  to = layout.seen({for_owner, baseline != 0}, from, to, &seen_);
+  to = layout.seen({for_owner, store_.was_told(slot, baseline)}, from, to, &seen_);
   BitWriter writer(scratch_);
   const uint32_t index = static_cast<uint32_t>(bodies_.size());
   Body& body = bodies_.emplace_back();

@@ -193,7 +193,7 @@ bool SnapshotBuilder::collect_object(ReplicaList& recipient, uint32_t slot, uint
     return true;
   }
   if (replica.acked_version == newest.version && replica.has_full(newest.full_version)) {
-    if (!replica.rest_sent) return collect_rest(replica, slot, index, newest);
+    if (!replica.rest_sent) return collect_rest(recipient, slot, index, newest);
     replica.accumulator = 0;  // nothing to send (C-04)
     return false;
   }
@@ -204,7 +204,7 @@ bool SnapshotBuilder::collect_object(ReplicaList& recipient, uint32_t slot, uint
     if (!is_own && is_early(slot, replica, terms)) return true;
     collect_state(replica, slot, index, is_own, terms);
   } else {
-    static_cast<void>(collect_rest(replica, slot, index, newest));
+    static_cast<void>(collect_rest(recipient, slot, index, newest));
   }
   return true;
 }
@@ -212,14 +212,17 @@ bool SnapshotBuilder::collect_object(ReplicaList& recipient, uint32_t slot, uint
 // D-17. At once where a client would extrapolate; else with the second snapshot after the last change. Twice,
 // in snapshots that follow each other, unless the state was acked by then: a loss is known only a round trip
 // later, and until then a client that lacks the entry would take the object for one that moves on.
-bool SnapshotBuilder::collect_rest(Replica& replica, uint32_t slot, uint32_t index,
+bool SnapshotBuilder::collect_rest(ReplicaList& recipient, uint32_t slot, uint32_t index,
                                    const StateSummary& newest) {
+  Replica& replica = recipient.replica(index);
+  const bool is_owner = table_.info(slot).owned_by(recipient.peer_id());
+  const bool moves = is_owner ? newest.moves_for_owner : newest.moves_for_others;
   const uint32_t silence = (tick_ - newest.tick) / config_.send_interval_ticks;
-  const uint32_t first = newest.moving ? 1 : 2;
+  const uint32_t first = moves ? 1 : 2;
   const bool is_repeated = silence == first + 1 && replica.acked_version != newest.version;
   if (replica.rest_sent ? !is_repeated : silence < first) return true;
   // After its first state a client takes an object for one that rests, unless that has a velocity.
-  if (replica.acked_version == 0 && replica.sends < 2 && !newest.moving) return true;
+  if (replica.acked_version == 0 && replica.sends < 2 && !moves) return true;
   Candidate candidate;
   candidate.slot = slot;
   candidate.index = index;

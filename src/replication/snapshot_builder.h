@@ -164,7 +164,7 @@ class SnapshotBuilder {
   bool is_on_its_way(const Replica& replica, const StateSummary& newest) const;
   bool may_be_predicted(const Replica& replica, uint32_t slot) const;
   bool collect_object(ReplicaList& recipient, uint32_t slot, uint32_t index);
-  bool collect_rest(Replica& replica, uint32_t slot, uint32_t index, const StateSummary& newest);
+  bool collect_rest(ReplicaList& recipient, uint32_t slot, uint32_t index, const StateSummary& newest);
   float gain(const ObjectInfo& info, Tick since, float weight) const;
   float change_priority(const Replica& replica, uint32_t slot, bool is_own, bool since_ack) const;
   void collect_state(Replica& replica, uint32_t slot, uint32_t index, bool is_own, const SendTerms& terms);

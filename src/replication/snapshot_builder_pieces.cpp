@@ -76,7 +76,7 @@ std::span<const uint8_t> SnapshotBuilder::encode_long(const ReplicaList& recipie
   const Word* to = store_.current(candidate.slot);
   LATTICE_CHECK(from != nullptr && to != nullptr);
   const bool is_owner = table_.info(candidate.slot).owned_by(recipient.peer_id());
-  to = layout.seen({is_owner, baseline.version != 0}, from, to, &long_seen_);
+  to = layout.seen({is_owner, store_.was_told(candidate.slot, baseline.version)}, from, to, &long_seen_);
   long_scratch_.resize(kMaxLongBytes);
   BitWriter out(long_scratch_);
   write_block_head(out, BlockHead{candidate.kind, false, 0, 1, candidate.age, candidate.slot});

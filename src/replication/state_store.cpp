@@ -25,6 +25,16 @@ uint32_t newest_states(int32_t history_ticks) {
   return static_cast<uint32_t>(history_ticks) + 2;
 }
 
+// What only one of the two gets tells the other nothing, not even by the time at which its rest is said.
+void note_motion(const serialization::Layout& layout, const Word* words, const Word* before,
+                 StateSummary* out) {
+  const auto moves_for = [&](bool is_owner) {
+    return layout.moving(words, before, {.is_owner = is_owner, .has_baseline = true});
+  };
+  out->moves_for_owner = moves_for(true);
+  out->moves_for_others = layout.has_conditions() ? moves_for(false) : out->moves_for_owner;
+}
+
 }  // namespace
 
 StateStore::StateStore(int32_t history_ticks, KeepTicks keep)
@@ -44,7 +54,7 @@ void StateStore::place(uint32_t slot, const ObjectType& type, const Word* words)
   placed_words_.insert(placed_words_.end(), words, words + type.word_count);
   StateSummary& summary = summaries_[slot];
   summary.version = summary.full_version = 1;
-  summary.moving = type.layout->moving(words, nullptr);
+  note_motion(*type.layout, words, nullptr, &summary);
   std::copy_n(words, type.word_count, objects_[slot].ring.push(0, 1, history_ticks_, keep_, pool_));
 }
 
@@ -163,7 +173,7 @@ void StateStore::add_version(uint32_t slot, Tick tick, const Word* words) {
   const bool after_rest = base::tick_distance(tick, summary.tick) >= kRestTicks;
   ++summary.version;
   const serialization::Layout& layout = *object.ring.type().layout;
-  summary.moving = layout.moving(words, object.ring.empty() ? nullptr : object.ring.newest());
+  note_motion(layout, words, object.ring.empty() ? nullptr : object.ring.newest(), &summary);
   Word* room = object.ring.push(tick, summary.version, history_ticks_, keep_, pool_);
   std::copy_n(words, object.ring.type().word_count, room);
   summary.tick = tick;

@@ -29,10 +29,11 @@ inline constexpr int32_t kRestTicks = 8;
 
 /// The values of one object that every build reads.
 struct StateSummary {
-  uint32_t version = 0;       // the newest version; 0 before the first record()
-  uint32_t full_version = 0;  // clients need an acked full entry of at least this version
-  Tick tick = 0;              // of the newest version
-  bool moving = false;        // a velocity member of the newest version is not zero (S-06)
+  uint32_t version = 0;           // the newest version; 0 before the first record()
+  uint32_t full_version = 0;      // clients need an acked full entry of at least this version
+  Tick tick = 0;                  // of the newest version
+  bool moves_for_owner = false;   // a client that draws the newest version would extrapolate it (S-06)
+  bool moves_for_others = false;  // likewise one that does not own the object
 };
 
 /// A version that stays, however old it becomes, while somebody holds it.
@@ -64,6 +65,11 @@ class StateStore {
   /// Slots below this number are those of placed objects.
   uint32_t placed_count() const { return static_cast<uint32_t>(placed_first_.size()); }
   bool is_placed(uint32_t slot) const { return slot < placed_count(); }
+  /// True for a baseline that a client can only have from this session: not for none, nor for what was
+  /// placed.
+  bool was_told(uint32_t slot, uint32_t version) const {
+    return version != 0 && !(version == 1 && is_placed(slot));
+  }
   /// A live placed object that is still as it was placed: no client needs to hear of it.
   bool is_untouched(uint32_t slot) const { return is_placed(slot) && summaries_[slot].version == 1; }
   void end(uint32_t slot);

@@ -173,8 +173,9 @@ class Layout {
   const Word* seen(Sight sight, const Word* base, const Word* words, std::vector<Word>* scratch) const;
   /// True when changes of some members hurry their object more than those of others.
   bool has_priorities() const { return !priorities_.empty(); }
-  /// The largest priority of the members that differ, of those that such a client gets. `base` null: the
-  /// largest of all.
+  /// The largest priority of the members that differ, of those that such a client gets. With `base` null the
+  /// largest of all for a client without a baseline; else nobody knows what differs, and it is 1, or what is
+  /// next to it among those there are.
   float change_priority(Sight sight, const Word* base, const Word* words) const;
   /// Gives the members that the owner of an object does not get the words of `own`.
   void keep_unsent(const Word* own, Word* words) const;
@@ -237,8 +238,10 @@ class Layout {
   bool teleported(const Word* a, const Word* b) const;
   bool can_teleport() const { return !teleport_leaves_.empty(); }
   /// True when extrapolate() would move something: a velocity is not zero, or what goes on in a line came
-  /// from another place in `before`, the state before this one (S-06). `before` may be null.
-  bool moving(const Word* words, const Word* before) const;
+  /// from another place in `before`, the state before this one (S-06). `before` may be null. What a client of
+  /// such a sight does not get moves nothing.
+  bool moving(const Word* words, const Word* before,
+              Sight sight = {.is_owner = true, .has_baseline = true}) const;
 
   /// The member with a flat property id, which is (behaviour << 8) | member (Y-16); or null.
   const LayoutNode* member(uint16_t prop_id) const;
@@ -260,6 +263,8 @@ class Layout {
 
  private:
   friend class LayoutCompiler;
+
+  static bool hides(unsigned conditions, Sight sight);
 
   void encode_flat(BitWriter& writer, const Word* base, const Word* current) const;
   bool decode_flat(BitReader& reader, const Word* base, Word* out) const;

@@ -226,6 +226,7 @@ bool LayoutCompiler::add_member(const lattice_member_desc& member, uint32_t stru
   constexpr uint32_t kNotPredicted = LATTICE_MEMBER_NOT_PREDICTED | LATTICE_MEMBER_INITIAL_ONLY;
   scope.predicted = scope.predicted && (member.flags & kNotPredicted) == 0;
   layout_.nodes_[index] = begin_node(member, scope, member.name, bytes);
+  if (outer.depth == 1) scope.conditions = static_cast<uint16_t>(member.flags & kSendConditions);
   if (outer.depth == 1) priorities_.push_back(member.priority == 0.0f ? 1.0f : member.priority);
   layout_.nodes_[index].conditions = static_cast<uint16_t>(member.flags & kSendConditions);
   if ((member.flags & kSendConditions) != 0) layout_.conditional_.push_back(index);
@@ -540,6 +541,7 @@ bool LayoutCompiler::push_leaf(Leaf leaf, LeafExtra extra, const Scope& scope) {
   leaf.behaviour = scope.behaviour;
   leaf.predicted = scope.predicted;
   leaf.in_container = scope.in_container;
+  leaf.conditions = scope.conditions;
   layout_.predicts_all_ = layout_.predicts_all_ && leaf.predicted;
   if (!leaf.predicted && !leaf.in_container) {
     layout_.not_predicted_leaves_.push_back(static_cast<uint16_t>(layout_.leaves_.size()));

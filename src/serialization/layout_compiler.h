@@ -37,6 +37,7 @@ class LayoutCompiler {
     bool predicted;
     bool in_container;
     std::string path;
+    uint16_t conditions = 0;  // the send conditions of the member that all this is in
   };
 
   bool add_behaviour(const lattice_struct_desc& desc, const char* name, bool allow_empty);

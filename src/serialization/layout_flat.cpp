@@ -178,7 +178,7 @@ void Layout::encode_flat(BitWriter& writer, const Word* base, const Word* curren
   uint64_t present = 0, rest = marked;
   for (const LayoutBehaviour& behaviour : behaviours_) {
     present = present << 1 | (to_right(rest, behaviour.node_count) != 0 ? 1u : 0u);
-    rest <<= behaviour.node_count;
+    rest = rest << 1 << (behaviour.node_count - 1u);
   }
   writer.WriteBits(present, static_cast<int>(behaviours_.size()));
   unsigned first = 0;

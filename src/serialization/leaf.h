@@ -51,6 +51,7 @@ struct Leaf {
   bool extrapolates = false;  ///< goes on in a line past the newest sample, see LATTICE_MEMBER_EXTRAPOLATE
   bool predicted = true;      ///< compared with the authority's state, see LATTICE_MEMBER_NOT_PREDICTED
   bool in_container = false;  ///< belongs to a list, a map or a union, so it may not count
+  uint16_t conditions = 0;    ///< those of the member of the behaviour that it belongs to
   uint32_t word = 0;
   uint32_t host_offset = 0;  ///< within the behaviour's host structure
   uint32_t capacity = 0;     ///< in bytes; for strings, bytes and custom values

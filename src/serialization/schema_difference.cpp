@@ -1,6 +1,7 @@
 #include "serialization/schema_difference.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 namespace lattice::serialization {
@@ -73,6 +74,21 @@ std::vector<SchemaLine> lines_of(std::string_view canonical) {
   return out;
 }
 
+/// Of what both have, the first on this side that stands at another place on the other; "" when all is in
+/// order.
+std::string first_moved(const std::vector<SchemaLine>& ours, const std::vector<SchemaLine>& theirs,
+                        const std::map<std::string_view, std::string_view>& our_texts,
+                        const std::map<std::string_view, std::string_view>& their_texts) {
+  auto other = theirs.begin();
+  for (const SchemaLine& line : ours) {
+    if (!their_texts.contains(line.path)) continue;
+    while (other != theirs.end() && !our_texts.contains(other->path)) ++other;
+    if (other == theirs.end() || other->path != line.path) return line.path;
+    ++other;
+  }
+  return "";
+}
+
 std::string without_no_flags(const std::string& text) {
   constexpr std::string_view kNone = " flags 0";
   return text.ends_with(kNone) ? text.substr(0, text.size() - kNone.size()) : text;
@@ -109,14 +125,20 @@ std::vector<SchemaDifference> schema_differences(std::string_view ours, std::str
     alone = line.path;
     out.push_back({printable(line.path), "", printable(line.text), false, true});
   }
-  if (out.empty() && is_whole && ours != theirs) out.emplace_back();
+  const std::string moved = is_whole ? first_moved(before, after, our_texts, their_texts) : std::string();
+  if (!moved.empty() || (out.empty() && is_whole && ours != theirs))
+    out.push_back({"", printable(moved), "", false, false});
   return out;
 }
 
 namespace {
 
 std::string describe(const std::string& path, const std::string* client, const std::string* server) {
-  if (path.empty()) return "client and server declare the same in another order";
+  if (path.empty()) {
+    const bool has_place = client != nullptr && !client->empty();
+    return "client and server declare what both have in another order" +
+           (has_place ? ", from " + *client + " on" : "");
+  }
   if (server == nullptr) return path + ": only the client has it";
   if (client == nullptr) return path + ": only the server has it";
   return path + ": client " + without_no_flags(*client) + ", server " + without_no_flags(*server);
@@ -141,10 +163,29 @@ bool is_path(std::string_view path) {
   return true;
 }
 
-/// A description by a client, without the marks that could make it look like the end of one.
-std::string quoted(std::string description) {
-  for (char& c : description) c = is_of_name(c) || c == ' ' || c == '-' || c == '+' ? c : '?';
-  return description;
+/// A description by a client: the words of schema texts, numbers, and one name, that of a structure or a
+/// serializer. Of anything else the place is shown. So a client cannot tell the operator a story.
+std::string known_words(const std::string& description) {
+  static constexpr std::string_view kWords[] = {
+      "bool",       "enum",       "int8",     "uint8",          "int16",    "uint16",   "int32",
+      "uint32",     "int64",      "uint64",   "float",          "double",   "vector2",  "vector3",
+      "vector4",    "quaternion", "string",   "fixed_string",   "bytes",    "fixed64",  "netid",
+      "struct",     "custom",     "tick",     "dvector2",       "dvector3", "dvector4", "array",
+      "list",       "map",        "union",    "delta",          "whole",    "ordinal",  "ranged",
+      "bits",       "compressed", "angle",    "smallest_three", "fixed",    "full",     "half",
+      "varint",     "difference", "capacity", "flags",          "object",   "channel",  "target",
+      "owner_only", "delivery"};
+  std::string out;
+  bool has_name = false;
+  for (const std::string_view word : words_of(description)) {
+    const bool is_number = word.find_first_not_of("0123456789+-.e") == std::string_view::npos;
+    const bool is_known = is_number || std::ranges::find(kWords, word) != std::end(kWords);
+    const bool is_name =
+        !is_known && !has_name && !word.empty() && word.size() < 64 && std::ranges::all_of(word, is_of_name);
+    has_name |= is_name;
+    out.append(out.empty() ? "" : " ").append(is_known || is_name ? word : "?");
+  }
+  return out;
 }
 
 }  // namespace
@@ -176,14 +217,13 @@ std::vector<SchemaDifference> differences_told(std::string_view ours, std::strin
   std::map<std::string_view, std::string_view> texts;
   for (const SchemaLine& line : own) texts[line.path] = line.text;
   std::vector<SchemaDifference> out;
+  bool tells_order = false;
   for (size_t at = 0; at < lines.size() && out.size() < kMaxDifferencesTold;) {
     const size_t end = std::min(lines.find('\n', at), lines.size());
     const std::string_view line = lines.substr(at, end - at);
     at = end + 1;
-    if (line.empty()) {
-      out.emplace_back();
-      continue;
-    }
+    tells_order |= line.empty();
+    if (line.empty()) continue;
     const size_t tab = std::min(line.find('\t'), line.size());
     const std::string path(line.substr(0, tab));
     if (!is_path(path)) continue;
@@ -193,8 +233,9 @@ std::vector<SchemaDifference> differences_told(std::string_view ours, std::strin
     const bool server_has = found != texts.end();
     const std::string mine = server_has ? printable(found->second) : std::string();
     if (client_has == server_has && mine == theirs) continue;
-    out.push_back({path, mine, quoted(theirs), !client_has, !server_has});
+    out.push_back({path, mine, known_words(theirs), !client_has, !server_has});
   }
+  if (out.empty() && tells_order) out.emplace_back();
   return out;
 }
 

@@ -8,8 +8,9 @@
 namespace lattice::serialization {
 
 struct SchemaDifference {
-  std::string path;    ///< "type.behaviour.member"; empty: everything is there, in another order
-  std::string ours;    ///< what it is on this side, such as "uint16 bits 10 flags 0"
+  std::string path;  ///< "type.behaviour.member"; empty: what both have is in another order
+  std::string
+      ours;  ///< what it is on this side, such as "uint16 bits 10 flags 0"; of an order, from where on
   std::string theirs;  ///< the same of the other side
   bool is_ours_only = false;
   bool is_theirs_only = false;
@@ -32,7 +33,7 @@ std::string describe_to_server(const SchemaDifference& difference);
 ///
 ///     path TAB description    a member that the client has: another one, or one that the server lacks
 ///     path                    what only the server has
-///     (nothing)               both declare the same in another order
+///     (nothing)               what both have is in another order
 std::string told_lines(const std::vector<SchemaDifference>& differences, size_t max_bytes);
 
 /// Most differences that are read of what one client tells.

@@ -103,10 +103,17 @@ bool TypeRegistry::add_type(const lattice_type_desc& raw, std::string* error, ui
   if (desc.authority != LATTICE_AUTHORITY_SERVER && desc.authority != LATTICE_AUTHORITY_SHARED) {
     return refuse(error, where + "authority is " + std::to_string(desc.authority) + "; must be 0 or 1");
   }
-  if ((desc.flags & ~uint32_t{LATTICE_TYPE_PREDICTED | LATTICE_TYPE_ALWAYS_RELEVANT |
-                              LATTICE_TYPE_QUANTIZE_SIMULATION | LATTICE_TYPE_COMPARE_ALWAYS}) != 0) {
+  if ((desc.flags &
+       ~uint32_t{LATTICE_TYPE_PREDICTED | LATTICE_TYPE_ALWAYS_RELEVANT | LATTICE_TYPE_QUANTIZE_SIMULATION |
+                 LATTICE_TYPE_COMPARE_ALWAYS | LATTICE_TYPE_EXACT_SIMULATION}) != 0) {
     return refuse(error,
                   where + "flags is " + std::to_string(desc.flags) + "; has bits that are not defined");
+  }
+  constexpr uint32_t kRounded = LATTICE_TYPE_PREDICTED | LATTICE_TYPE_QUANTIZE_SIMULATION;
+  if ((desc.flags & LATTICE_TYPE_EXACT_SIMULATION) != 0 && (desc.flags & kRounded) != 0) {
+    return refuse(error, where +
+                             "flag EXACT_SIMULATION excludes PREDICTED and QUANTIZE_SIMULATION: both sides "
+                             "of a prediction round alike");
   }
   if (!(desc.base_priority > 0.0) || !(desc.base_priority <= 1000.0)) {
     return refuse(error, where + "base_priority is " + shortest_decimal(desc.base_priority) +

@@ -69,7 +69,8 @@ void Schema::fix(bool quantize_all) {
   fixed_ = true;
   for (size_t i = 0; i < registry_.type_count(); ++i) {
     const serialization::TypeInfo& type = registry_.type_at(i);
-    const bool round = quantize_all || (type.flags & LATTICE_TYPE_QUANTIZE_SIMULATION) != 0;
+    const bool exact = (type.flags & LATTICE_TYPE_EXACT_SIMULATION) != 0;
+    const bool round = (quantize_all && !exact) || (type.flags & LATTICE_TYPE_QUANTIZE_SIMULATION) != 0;
     const bool compare = (type.flags & LATTICE_TYPE_COMPARE_ALWAYS) != 0;
     types_.add(type.type_id, type.layout, static_cast<float>(type.base_priority), round, compare);
   }

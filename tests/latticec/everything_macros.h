@@ -31,7 +31,7 @@ LATTICE_NETWORKED(Holder,
   (velocity, vec3, VELOCITY, BOUNDS(-50, 50, 0.01)), (rotation, quat, ROTATION), (spin, vec3, ANGULAR_VELOCITY),
   (gravity, vec3, ACCELERATION), (jumps, uint8, TELEPORT), (score, int32, SNAP, NOT_PREDICTED, PRIORITY(3)))
 LATTICE_VARIANT(FarNumbers, Numbers,
-  (small, BOUNDS(-10, 10, 0.1), PRIORITY(0.5), EXTRAPOLATE), (flag), (mood, OWNER_ONLY), (text, OMIT), (full, OMIT))
+  (small, BOUNDS(-10, 10, 0.1), PRIORITY(0.5), EXTRAPOLATE), (flag), (mood, OWNER_ONLY), (i64, EVERYONE), (u64, FIXED), (text, OMIT), (full, OMIT))
 LATTICE_NETWORKED(ThingFireAt, (target, netid), (aim, vec2, BOUNDS(-1, 1, 0.1)))
 LATTICE_NETWORKED(Command, (choice, Choice), (move, vec2, BOUNDS(-1, 1, 0.01)), (keys, bool, ARRAY(5)))
 // clang-format on

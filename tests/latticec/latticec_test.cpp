@@ -194,11 +194,22 @@ TEST(Latticec, EachMistakeIsNamed) {
       {"state S { uint8 x; uint8 y; } variant V of S { omit x; x; }", "'x' is omitted already"},
       {"state S { uint8 x; } variant V of S { @bits(3) x; x; }", "'x' is there already"},
       {"state S { uint8 x; } variant V of S { omit x; }", "'V' has no member"},
-      {"state S { uint8 x; } variant V of S { uint8 y; }", "a variant names a member of 'S' without its type"},
+      {"state S { uint8 x; } variant V of S { uint8 y; }",
+       "a variant names a member of 'S' without its type"},
       {"state S { uint8 x; } variant V of S { @bits(9) x; }", "bits is 9; must be 1..8"},
       {"state S { uint8 x; } variant S of S { x; }", "'S' is declared already"},
       {"state S { uint8 x; } variant V of S { x; } variant W of V { x; }", "'V' is a variant itself"},
       {"state S { uint8 x; } variant V { x; }", "expected 'of', and found '{'"},
+      {"state S { uint8 x; } variant V of S { }", "'V' changes nothing of 'S'"},
+      {"state S { @bits(3) @bits(4) uint8 x; }", "@bits is there already"},
+      {"state S { uint8 x; } @id(1) @id(2) object O { state S; }", "@id is there already"},
+      {"struct T { uint8 x; } state S { uint8 T; }", "'T' is the name of a type"},
+      {"state S { uint8 S; }", "'S' is the name of a type"},
+      {"state S { uint8 linux; }", "is a word of C++"},
+      {"state S { @priority(1e-60) uint8 x; }", "a priority is above 0"},
+      {"state S { @everyone uint8 x; }", "there is no attribute 'everyone' of a member"},
+      {"state S { uint8 x; } @predicted @exact_simulation object O { state S; }",
+       "EXACT_SIMULATION excludes"},
   };
   for (const auto& [text, expected] : kCases) {
     const std::string errors = errors_of(text);
@@ -241,6 +252,18 @@ TEST(Latticec, AVariantIsItsStateWithOtherAttributes) {
                 .find("LATTICE_VARIANT(V, S,\n    (x, BOUNDS(0, 1, 0.5), "
                       "PRIORITY(2)),\n    (y, OMIT))"),
             std::string::npos);
+  Result secret;
+  compile({{"a.lattice",
+            "state S { @owner_only uint8 x; @owner_only @bits(3) uint8 y; @initial_only uint8 z; }"
+            "variant V of S { @bits(2) x; @everyone y; @skip_owner z; } @exact_simulation object O { state "
+            "V; }"}},
+          secret);
+  ASSERT_TRUE(secret.ok) << secret.report.text();
+  const std::vector<lattice_member_desc>& descs = secret.checked.structures[1].descs;
+  EXPECT_EQ(descs[0].flags, uint32_t{LATTICE_MEMBER_OWNER_ONLY}) << "what is secret stays so";
+  EXPECT_EQ(descs[1].flags, 0u);
+  EXPECT_EQ(descs[2].flags, uint32_t{LATTICE_MEMBER_SKIP_OWNER});
+  EXPECT_NE(emit_cpp(secret.checked, "a.lattice").find("(y, EVERYONE)"), std::string::npos);
   std::string many = "state S {";
   for (int i = 0; i < 256; ++i) many += "bool m" + std::to_string(i) + ";";
   many += "}\n";

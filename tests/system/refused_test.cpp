@@ -316,7 +316,7 @@ TEST(SchemaRefusal, TheLogHasFourAndTheCallSixteen) {
   EXPECT_EQ(pair.schema_lines[0], "refused 10.0.0.2:1000: " + told[0]);
   EXPECT_EQ(pair.schema_lines[4], "refused 10.0.0.2:1000: and 12 more differences");
   EXPECT_EQ(pair.client_events.schema_differences.size(), 20u);
-  EXPECT_NE(pair.client_events.error.find("has 20 differences."), std::string::npos);
+  EXPECT_NE(pair.client_events.error.find("names the 20 differences that were found."), std::string::npos);
 }
 
 // The players of an old build all tell the same; the next one with another is named.

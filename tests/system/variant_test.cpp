@@ -16,7 +16,7 @@ LATTICE_VARIANT(FarShip, Ship,
 LATTICE_VARIANT(SameShip, Ship, (hull))
 // clang-format on
 constexpr Type<Ship> kShip{.id = 1, .name = "Ship"};
-constexpr Type<FarShip> kFarShip{.id = 2, .name = "FarShip"};
+constexpr Type<FarShip> kFarShip{.id = 2, .name = "FarShip", .flags = LATTICE_TYPE_EXACT_SIMULATION};
 constexpr uint64_t kTickNs = 1'000'000'000 / 60;
 
 static_assert(prop_id<FarShip>(2, Ship::Member::hull) == (2 << 8 | 1));
@@ -75,6 +75,25 @@ TEST(Variant, IsToldInItsWayAndReadAsTheStructure) {
   EXPECT_EQ(at_far->drift.y, 0) << "omitted";
   EXPECT_EQ(at_far->hull, 0) << "for the owner only";
   EXPECT_EQ(server.read<Ship>(far)->name.view(), "Argo") << "the game's own here";
+}
+
+TEST(Variant, IsCoarseOnTheWireAndExactAtTheAuthority) {
+  MessagePair pair;
+  const WorldRef server(pair.server.world), client(pair.client.world);
+  for (const WorldRef& world : {server, client}) {
+    ASSERT_EQ(world.add(kFarShip), LATTICE_OK) << lattice_last_error();
+  }
+  ASSERT_TRUE(pair.connect());
+  const lattice_netid far = server.spawn(kFarShip);
+  for (int i = 0; i < 240; ++i) {
+    if (i < 180) server.state<Ship>(far)->place.x += 0.125f;
+    pair.now_ns += kTickNs;
+    lattice_netsim_advance(pair.net, kTickNs);
+    lattice_world_pump(server.get());
+    lattice_world_pump(client.get());
+  }
+  EXPECT_FLOAT_EQ(server.read<Ship>(far)->place.x, 22.5f) << "steps below the precision of the wire add up";
+  EXPECT_NEAR(client.read<Ship>(far)->place.x, 22.5f, 0.51f);
 }
 
 }  // namespace

@@ -145,7 +145,7 @@ class Attributes {
   }
   void priority(const Attribute& attribute) {
     const double times = attribute.arguments[0].number;
-    if (!(times > 0) || !(times <= 1000)) {
+    if (!(static_cast<float>(times) > 0) || !(times <= 1000)) {
       return report_.error(attribute.arguments[0].place, "a priority is above 0 and at most 1000");
     }
     desc_.priority = static_cast<float>(times);

@@ -158,6 +158,9 @@ class Checker {
     uint32_t offset = 0;
     for (const Member& member : s.members) {
       check_name(member.name, member.place, report_);
+      if (report_.ok() && (member.name == name || names_.contains(member.name))) {
+        report_.error(member.place, "'" + member.name + "' is the name of a type", "give another name");
+      }
       if (out.is_union() && member.name == "none")
         report_.error(member.place, "'none' is the union without an alternative");
       if (report_.ok() && !member_names.insert(member.name).second) {
@@ -393,7 +396,8 @@ class Checker {
     } kFlags[] = {{"predicted", LATTICE_TYPE_PREDICTED},
                   {"always_relevant", LATTICE_TYPE_ALWAYS_RELEVANT},
                   {"quantize_simulation", LATTICE_TYPE_QUANTIZE_SIMULATION},
-                  {"compare_always", LATTICE_TYPE_COMPARE_ALWAYS}};
+                  {"compare_always", LATTICE_TYPE_COMPARE_ALWAYS},
+                  {"exact_simulation", LATTICE_TYPE_EXACT_SIMULATION}};
     for (const auto& flag : kFlags) {
       if (attribute.name != flag.name) continue;
       if (!attribute.arguments.empty())
@@ -413,7 +417,7 @@ class Checker {
     } else {
       report_.error(attribute.place, "there is no attribute '" + attribute.name + "' of an object",
                     did_you_mean(attribute.name, {"predicted", "always_relevant", "quantize_simulation",
-                                                  "compare_always", "id", "priority"}));
+                                                  "compare_always", "exact_simulation", "id", "priority"}));
     }
   }
 

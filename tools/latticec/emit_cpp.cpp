@@ -39,7 +39,7 @@ std::string variant(const CheckedStructure& s) {
   for (const CheckedMember& member : s.members) {
     if (!member.source->is_varied) continue;
     out += ",\n    (" + member.source->name + (member.annotations.empty() ? "" : ", " + member.annotations) +
-           ")";
+           (member.source->is_for_everyone ? ", EVERYONE)" : ")");
   }
   for (const std::string& name : s.source->omitted) out += ",\n    (" + name + ", OMIT)";
   return out;
@@ -77,7 +77,8 @@ std::string flags_text(uint32_t flags) {
   } kFlags[] = {{LATTICE_TYPE_PREDICTED, "LATTICE_TYPE_PREDICTED"},
                 {LATTICE_TYPE_ALWAYS_RELEVANT, "LATTICE_TYPE_ALWAYS_RELEVANT"},
                 {LATTICE_TYPE_QUANTIZE_SIMULATION, "LATTICE_TYPE_QUANTIZE_SIMULATION"},
-                {LATTICE_TYPE_COMPARE_ALWAYS, "LATTICE_TYPE_COMPARE_ALWAYS"}};
+                {LATTICE_TYPE_COMPARE_ALWAYS, "LATTICE_TYPE_COMPARE_ALWAYS"},
+                {LATTICE_TYPE_EXACT_SIMULATION, "LATTICE_TYPE_EXACT_SIMULATION"}};
   std::string out;
   for (const auto& flag : kFlags) {
     if ((flags & flag.flag) != 0) out += (out.empty() ? "" : " | ") + std::string(flag.name);

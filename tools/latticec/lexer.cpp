@@ -10,6 +10,22 @@ bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
+/// The place of a control character, of one that some language takes for the end of a line (U+0085, U+2028,
+/// U+2029), or of one that turns the direction of the text.
+size_t odd_character(std::string_view text) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto byte = [&](size_t ahead) {
+      return i + ahead < text.size() ? static_cast<unsigned char>(text[i + ahead]) : 0u;
+    };
+    if ((byte(0) < 0x20 && text[i] != '\t') || byte(0) == 0x7F) return i;
+    if (byte(0) == 0xC2 && byte(1) >= 0x80 && byte(1) <= 0x9F) return i;
+    if (byte(0) != 0xE2) continue;
+    if (byte(1) == 0x80 && byte(2) >= 0xA8 && byte(2) <= 0xAE) return i;
+    if (byte(1) == 0x81 && byte(2) >= 0xA6 && byte(2) <= 0xA9) return i;
+  }
+  return std::string_view::npos;
+}
+
 class Lexer {
  public:
   Lexer(const Source& source, Report& report, bool comments)
@@ -64,6 +80,13 @@ class Lexer {
     while (line.ends_with('\r') || line.ends_with(' ')) line.remove_suffix(1);
     if (comments_) add(Token::Kind::kComment, begin, begin + line.size());
     if (!line.starts_with("///")) return;
+    // It comes along into comments of other languages, and must not end there.
+    if (line.ends_with('\\'))
+      return report_.error({&source_, begin, line.size()}, "a comment must not end with \\");
+    if (const size_t odd = odd_character(line); odd != std::string_view::npos) {
+      return report_.error({&source_, begin + odd, 1},
+                           "this character may not be in a comment that comes along");
+    }
     line.remove_prefix(line.starts_with("/// ") ? 4 : 3);
     doc_ += std::string(line) + "\n";
   }

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -69,14 +70,34 @@ int write_out(const std::string& path, const std::string& text) {
   }
   std::string ignored;
   if (read_file(path, &ignored) == text) return kOk;
-  const std::string temporary = path + "." + std::to_string(getpid()) + ".new";
-  std::FILE* file = std::fopen(temporary.c_str(), "wbe");
+  // What is no file, such as a pipe or a device, is written to; a link stays one.
+  std::error_code unknown;
+  const std::filesystem::path real = std::filesystem::weakly_canonical(path, unknown);
+  const std::string target = unknown ? path : real.string();
+  const bool is_other =
+      std::filesystem::exists(target, unknown) && !std::filesystem::is_regular_file(target, unknown);
+  const std::string temporary = is_other ? target : target + "." + std::to_string(getpid()) + ".new";
+  if (!is_other) unlink(temporary.c_str());  // of a run that was killed
+  const int made = open(temporary.c_str(),
+                        is_other ? O_WRONLY | O_CLOEXEC : O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL, 0666);
+  std::FILE* file = made < 0 ? nullptr : fdopen(made, "wb");
   bool is_written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
   if (file != nullptr) is_written = std::fclose(file) == 0 && is_written;
-  if (is_written && std::rename(temporary.c_str(), path.c_str()) == 0) return kOk;
+  if (is_written && (is_other || std::rename(temporary.c_str(), target.c_str()) == 0)) return kOk;
   std::fprintf(stderr, "latticec: cannot write %s: %s\n", path.c_str(), std::strerror(errno));
-  unlink(temporary.c_str());
+  if (!is_other && made >= 0) unlink(temporary.c_str());
   return kCannotWrite;
+}
+
+/// A path in a rule of make.
+std::string for_make(const std::string& path) {
+  std::string out;
+  for (const char c : path) {
+    if (c == '$') out += '$';
+    if (c == ' ' || c == '#' || c == ':' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out;
 }
 
 struct Compiled {
@@ -95,7 +116,8 @@ bool compile(const std::string& path, Compiled& out) {
 int run_check(const std::string& before, const std::string& after) {
   Compiled a, b;
   if (!compile(before, a) || !compile(after, b)) return kBadSchema;
-  const std::vector<std::string> all = differences(a.checked.canonical, b.checked.canonical);
+  std::vector<std::string> all = differences(a.checked.canonical, b.checked.canonical);
+  for (std::string& line : other_meanings(a.schema, b.schema)) all.push_back(std::move(line));
   for (const std::string& line : all) std::printf("%s\n", line.c_str());
   if (all.empty()) std::printf("the wire is the same\n");
   return all.empty() ? kOk : kDiffers;
@@ -173,8 +195,8 @@ int run(std::vector<std::string> words) {
     return kBadSchema;
   }
   if (!depends.empty()) {
-    std::string rule = output + ":";
-    for (const auto& source : compiled.schema.sources) rule += " " + source->path();
+    std::string rule = for_make(output) + ":";
+    for (const auto& source : compiled.schema.sources) rule += " " + for_make(source->path());
     if (const int exit = write_out(depends, rule + "\n"); exit != kOk) return exit;
   }
   return write_out(output, text);

@@ -21,7 +21,10 @@ constexpr const char* kReserved[] = {
     "virtual", "void", "volatile", "wchar_t", "while", "xor", "xor_eq", "map", "vec2", "vec3", "vec4", "dvec2",
     "dvec3", "dvec4", "quat", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64",
     "byte", "string", "fixed_string", "blob", "fixed64", "netid", "nettick", "Member", "Which", "which",
-    "Serialize", "Deserialize"};
+    "Serialize", "Deserialize",
+    // Macros of C and of compilers.
+    "linux", "unix", "errno", "NULL", "EOF", "NAN", "INFINITY", "HUGE_VAL", "assert", "stdin", "stdout", "stderr", "major",
+    "minor", "offsetof", "signbit", "isnan", "isinf", "isfinite"};
 // clang-format on
 
 }  // namespace

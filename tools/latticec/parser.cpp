@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <set>
 
 #include "lattice/schema.h"
@@ -149,6 +150,10 @@ class Parser {
       attribute.name = name.text;
       attribute.place = name.place;
       if (out.size() > 16) report_.error(name.place, "more than 16 attributes");
+      const auto same = std::ranges::count(out, name.text, &Attribute::name);
+      if (report_.ok() && same > 1 && name.text != "bounds") {
+        report_.error(name.place, "@" + name.text + " is there already");
+      }
       if (!take_if("(")) continue;
       do {
         attribute.arguments.push_back(take_argument());
@@ -236,6 +241,10 @@ class Parser {
     if (report_.ok() && varied_ > kMostVaried) {
       return report_.error(out.place, "variants of more than 65536 members in all");
     }
+    if (report_.ok() && next().is("}")) {
+      return report_.error(out.place, "'" + out.name + "' changes nothing of '" + of.text + "'",
+                           "name the members that differ, or omit some");
+    }
     while (report_.ok() && !next().is("}")) {
       take_varied(out);
       need(";");
@@ -243,6 +252,22 @@ class Parser {
     need("}");
     if (report_.ok() && out.members.empty()) report_.error(out.place, "'" + out.name + "' has no member");
     out_.structures.push_back(std::move(out));
+  }
+
+  // Who gets a member stays as it was, unless the variant says something of it.
+  static void set_attributes(Member& member, const std::vector<Attribute>& attributes) {
+    const auto is_condition = [](const Attribute& a) {
+      return a.name == "owner_only" || a.name == "skip_owner" || a.name == "predicted_only" ||
+             a.name == "initial_only";
+    };
+    const auto is_everyone = [](const Attribute& a) { return a.name == "everyone"; };
+    const bool says =
+        std::ranges::any_of(attributes, is_condition) || std::ranges::any_of(attributes, is_everyone);
+    std::vector<Attribute> all = attributes;
+    std::erase_if(all, is_everyone);
+    if (!says) std::ranges::copy_if(member.attributes, std::back_inserter(all), is_condition);
+    member.is_for_everyone = says && !std::ranges::any_of(all, is_condition);
+    member.attributes = std::move(all);
   }
 
   void take_varied(Structure& to) {
@@ -273,7 +298,7 @@ class Parser {
       return;
     }
     member->is_varied = true;
-    member->attributes = attributes;
+    set_attributes(*member, attributes);
     member->place = name.place;
     if (!doc.empty()) member->doc = doc;
   }

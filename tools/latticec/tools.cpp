@@ -1,5 +1,7 @@
 #include "tools.h"
 
+#include <algorithm>
+
 #include "lexer.h"
 #include "serialization/schema_difference.h"
 
@@ -22,6 +24,21 @@ std::vector<std::string> differences(const std::string& old_canonical, const std
                   : at.is_ours_only   ? at.path + ": is gone"
                   : at.is_theirs_only ? at.path + ": is new"
                                       : at.path + ": " + at.ours + " -> " + at.theirs);
+  }
+  return out;
+}
+
+std::vector<std::string> other_meanings(const Schema& before, const Schema& after) {
+  std::vector<std::string> out;
+  for (const Enum& now : after.enums) {
+    const auto then = std::ranges::find(before.enums, now.name, &Enum::name);
+    if (then == before.enums.end()) continue;
+    for (const Enum::Value& value : now.values) {
+      const auto same = std::ranges::find(then->values, value.value, &Enum::Value::value);
+      if (same == then->values.end() || same->name == value.name) continue;
+      out.push_back("enum " + now.name + ": " + std::to_string(value.value) + " is " + value.name + ", was " +
+                    same->name);
+    }
   }
   return out;
 }

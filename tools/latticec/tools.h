@@ -13,6 +13,10 @@ namespace latticec {
 /// same.
 std::vector<std::string> differences(const std::string& old_canonical, const std::string& new_canonical);
 
+/// Values of enums that both have and that mean something else in each: "enum Food: 1 is fish, was berries".
+/// The wire may be the same all the same.
+std::vector<std::string> other_meanings(const Schema& before, const Schema& after);
+
 /// The text in the common form: two spaces for each brace, one between words, comments kept. Errors of its
 /// signs and words are in `report`; then the result is empty.
 std::string in_form(const Source& source, Report& report);

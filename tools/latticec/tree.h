@@ -36,7 +36,8 @@ struct Member {
   Shape shape = Shape::kOne;
   uint32_t count = 0;  // of what is not kOne
   std::vector<Attribute> attributes;
-  bool is_varied = false;  // its attributes are those of a variant
+  bool is_varied = false;        // its attributes are those of a variant
+  bool is_for_everyone = false;  // the variant took its send conditions away
 };
 
 struct Structure {

@@ -47,6 +47,9 @@ struct SmallestThree {
 /// STRING(n), BYTES(n) and CUSTOM(n).
 template <size_t N>
 struct Capacity {};
+/// EVERYONE: a bit of lattice_member_desc.flags that no description keeps.
+inline constexpr uint32_t kEveryone = uint32_t{1} << 31;
+
 /// POSITION, SNAP and the other flags.
 struct Flag {
   /// A lattice_member_flags.
@@ -181,6 +184,12 @@ concept Declared = requires {
 };
 
 /// @cond internal
+
+/// Whether `T` is a LATTICE_VARIANT.
+template <typename T>
+inline constexpr bool IsVariant = requires {
+  typename T::LatticeBase;
+};
 
 /// Whether `T` is text or a blob, and how large.
 template <typename T>
@@ -330,6 +339,7 @@ inline void lattice_error_range_must_fit_the_type() {}
 inline void lattice_error_bits_out_of_range() {}
 inline void lattice_error_too_many_bounds() {}
 inline void lattice_error_priority_must_be_above_0_and_at_most_1000() {}
+inline void lattice_error_a_variant_cannot_change_how_many_there_are() {}
 inline void lattice_error_a_variant_names_a_member_twice() {}
 inline void lattice_error_this_member_is_omitted() {}
 inline void lattice_error_custom_member_needs_CUSTOM_capacity() {}
@@ -407,8 +417,10 @@ struct MemberBuilder {
   constexpr void apply(annotation::Flag f) { desc.flags |= f.flag; }
   /// How much a change hurries the object.
   constexpr void apply(annotation::Priority p) {
-    if (!(p.times > 0) || !(p.times <= 1000)) lattice_error_priority_must_be_above_0_and_at_most_1000();
     desc.priority = static_cast<float>(p.times);
+    if (!(desc.priority > 0) || !(p.times <= 1000)) {
+      lattice_error_priority_must_be_above_0_and_at_most_1000();
+    }
   }
   /// Marks the description as that of no member. For variants.
   constexpr void apply(annotation::Omit) { desc.struct_size = 0; }
@@ -494,13 +506,46 @@ consteval lattice_member_desc member_desc(const char* name, size_t offset, A... 
   return d;
 }
 
-/// Whether one of some descriptions is that of no member.
+/// Whether OMIT or EVERYONE stands outside of a variant.
 template <size_t N>
-constexpr bool is_omitted(const std::array<lattice_member_desc, N>& members) {
+constexpr bool has_words_of_variants(const std::array<lattice_member_desc, N>& members) {
   for (const lattice_member_desc& member : members) {
-    if (member.struct_size == 0) return true;
+    if (member.struct_size == 0 || (member.flags & annotation::kEveryone) != 0) return true;
   }
   return false;
+}
+
+/// An annotation about a member of `Host` that is there already may say how many there are, but not change
+/// it.
+template <typename Host, typename A>
+consteval void keeps_shape(A) {}
+/// An array.
+template <typename Host, size_t N>
+consteval void keeps_shape(annotation::Array<N>) {
+  if (ArrayTraits<Host>::kCount != N) lattice_error_a_variant_cannot_change_how_many_there_are();
+}
+/// A list.
+template <typename Host, size_t N>
+consteval void keeps_shape(annotation::List<N>) {
+  if (ArrayTraits<Host>::kCount != N) lattice_error_a_variant_cannot_change_how_many_there_are();
+}
+/// A map.
+template <typename Host, size_t N>
+consteval void keeps_shape(annotation::Map<N>) {
+  if (ArrayTraits<Host>::kCount != N) lattice_error_a_variant_cannot_change_how_many_there_are();
+}
+/// Text or a blob. A hand-written type may get another number of bytes.
+template <typename Host, size_t N>
+consteval void keeps_shape(annotation::Capacity<N>) {
+  using T = typename ArrayTraits<Host>::Element;
+  if (kIsText<T> && TextKind<T>::kCapacity != N) lattice_error_a_variant_cannot_change_how_many_there_are();
+}
+
+/// The description of a member of a structure in a variant of it.
+template <typename Host, typename... A>
+consteval lattice_member_desc varied_desc(const char* name, size_t offset, A... annotations) {
+  (keeps_shape<Host>(annotations), ...);
+  return member_desc<Host>(name, offset, annotations...);
 }
 
 /// The members of a variant, in an array that may be longer.
@@ -524,8 +569,15 @@ consteval VariedMembers<N> vary(const std::array<lattice_member_desc, N>& base,
       if (found != nullptr) lattice_error_a_variant_names_a_member_twice();
       found = &other;
     }
-    if (found == nullptr) found = &member;
-    if (found->struct_size != 0) out.members[out.count++] = *found;
+    if (found != nullptr && found->struct_size == 0) continue;
+    lattice_member_desc& taken = out.members[out.count++];
+    taken = found == nullptr ? member : *found;
+    // Who gets a member stays as it was, unless the variant says something of it: secrets are not dropped by
+    // the way.
+    constexpr uint32_t kConditions = LATTICE_MEMBER_OWNER_ONLY | LATTICE_MEMBER_SKIP_OWNER |
+                                     LATTICE_MEMBER_PREDICTED_ONLY | LATTICE_MEMBER_INITIAL_ONLY;
+    if ((taken.flags & (kConditions | annotation::kEveryone)) == 0) taken.flags |= member.flags & kConditions;
+    taken.flags &= ~annotation::kEveryone;
   }
   return out;
 }
@@ -558,7 +610,8 @@ struct DescHolder {
   /// The descriptions of its members.
   static constexpr auto kMembers = T::lattice_members();
   static_assert(kMembers.size() <= LATTICE_MAX_MEMBERS, "a structure holds at most 256 members");
-  static_assert(kMembers.empty() || !is_omitted(kMembers), "OMIT is for members of a LATTICE_VARIANT");
+  static_assert(kMembers.size() != 0, "every member is omitted");
+  static_assert(!has_words_of_variants(kMembers), "OMIT and EVERYONE are for members of a LATTICE_VARIANT");
   static_assert(std::is_trivially_copyable_v<T> && std::is_standard_layout_v<T>);
   /// The description.
   static constexpr lattice_struct_desc kDesc = {

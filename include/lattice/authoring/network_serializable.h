@@ -117,6 +117,8 @@ constexpr auto custom_distance() -> double (*)(const void*, const void*) {
       return T::Distance(custom_value<T>(a), custom_value<T>(b));
     };
   } else {
+    static_assert(
+        !requires { &T::Distance; }, "Distance is static double Distance(const T&, const T&)");
     return nullptr;
   }
 }
@@ -132,6 +134,8 @@ constexpr auto custom_interpolate() -> void (*)(const void*, const void*, double
       std::memcpy(out, &value, sizeof value);
     };
   } else {
+    static_assert(
+        !requires { &T::Interpolate; }, "Interpolate is static T Interpolate(const T&, const T&, double)");
     return nullptr;
   }
 }

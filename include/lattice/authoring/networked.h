@@ -129,7 +129,7 @@
 #define LATTICE_VARIED_DESC(Base, tuple) LATTICE_VARIED_DESC_X(Base, LATTICE_UNPACK tuple)
 #define LATTICE_VARIED_DESC_X(...) LATTICE_VARIED_DESC_I(__VA_ARGS__)
 #define LATTICE_VARIED_DESC_I(Base, name, ...)             \
-  ::lattice::authoring::member_desc<decltype(Base::name)>( \
+  ::lattice::authoring::varied_desc<decltype(Base::name)>( \
       #name, offsetof(Base, name) LATTICE_ANNOTATIONS(__VA_ARGS__)),
 
 /// Writes a member.
@@ -304,9 +304,11 @@
 
 /// Another way to send a structure that is declared already, at namespace scope, for some types of objects.
 /// Named members get these annotations in place of their own, and OMIT leaves a member out; all others stay.
-/// The result derives from the structure and adds nothing to it, so code for the structure serves objects
-/// with the variant too. An omitted member is the game's own on each side: it is neither sent nor rolled
-/// back. prop_id() of a member takes the variant's name: prop_id<FarPlayer>(0, PlayerState::Member::health).
+/// Who gets a member stays too, unless a send condition, or EVERYONE, says otherwise. How many elements or
+/// bytes a member has room for cannot change. The result derives from the structure and adds nothing to it,
+/// so code for the structure serves objects with the variant too. An omitted member is the game's own on each
+/// side: it is neither sent nor rolled back, and zero in views. prop_id() of a member takes the variant's
+/// name: prop_id<FarPlayer>(0, PlayerState::Member::health). The structure is no union and no variant.
 ///
 ///     LATTICE_VARIANT(FarPlayer, PlayerState,
 ///       (position, BOUNDS(-4096, 4096, 0.5), POSITION),
@@ -315,6 +317,9 @@
 ///     constexpr lattice::Type<FarPlayer> kFarPlayer{.id = 2, .name = "FarPlayer"};
 #define LATTICE_VARIANT(Type, Base, ...)                                                                     \
   struct Type : Base {                                                                                       \
+    static_assert(Base::kLatticeFlags != LATTICE_STRUCT_UNION,                                               \
+                  "a variant is of a structure, not of a union");                                            \
+    static_assert(!::lattice::authoring::IsVariant<Base>, "a variant of a variant: name the structure");     \
     using LatticeBase = Base;                                                                                \
     /* Members have other indices where some are omitted: see prop_id(). */                                  \
     struct Member;                                                                                           \
@@ -345,6 +350,13 @@ constexpr const lattice_struct_desc& struct_desc() {
 template <typename Member>
 constexpr uint16_t prop_id(unsigned behaviour, Member member) {
   return static_cast<uint16_t>(behaviour << 8 | static_cast<unsigned>(member));
+}
+
+/// The same, with the structure said.
+template <typename T, typename Member>
+requires(std::is_same_v<Member, typename T::Member>) consteval uint16_t
+    prop_id(unsigned behaviour, Member member) {
+  return prop_id(behaviour, member);
 }
 
 /// The same in objects whose behaviour is a variant of the structure that the member is of. Does not compile

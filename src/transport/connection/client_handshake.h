@@ -140,7 +140,7 @@ class ClientHandshake {
   /// How long a client waits for the answer to its message 7.
   static constexpr uint64_t kTellSchemaNs = 1'000'000'000;
   /// How long a refused client asks for pages of the server's schema.
-  static constexpr uint64_t kSchemaPagesNs = 3'000'000'000;
+  static constexpr uint64_t kSchemaPagesNs = 8'000'000'000;
   /// New challenges answered per second at most; a server sends one per request.
   static constexpr uint32_t kChallengesPerSecond = 64;
 

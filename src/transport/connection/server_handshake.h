@@ -252,7 +252,7 @@ class ServerHandshake {
   /// Sends the client a refusal, and stores its text in `result`.
   void refuse(const base::PathId& to, Response& response, DisconnectReason reason, std::string_view text,
               DatagramSink& sink, ServerResult* result);
-  void add_schema_page(const crypto::AcceptRandom& accept_random, wire::ConnectionRefusedSealed* refused);
+  void add_schema_page(uint8_t of_client, wire::ConnectionRefusedSealed* refused);
   uint64_t new_connection_id();
 
   ServerHandshakeConfig config_;
@@ -274,7 +274,8 @@ class ServerHandshake {
   uint64_t challenge_count_ = 0;
   uint64_t repeated_accept_count_ = 0;
   uint64_t denial_count_ = 0;
-  uint32_t schema_page_ = 0;  // of the last refusal for another schema
+  /// Pages of the schema that were told, counted for the clients whose key begins with the same byte.
+  std::array<uint16_t, 256> schema_pages_told_{};
 };
 
 }  // namespace lattice::connection

@@ -371,16 +371,16 @@ ServerAccepted ServerHandshake::accept(const base::PathId& from, const ServerMom
   return accepted;
 }
 
-/// The pages take turns, so that a client that repeats its message 3 gets one after the other. Now and then
-/// one is left out, or two clients that take turns too would each get every other one.
-void ServerHandshake::add_schema_page(const crypto::AcceptRandom& accept_random,
-                                      wire::ConnectionRefusedSealed* refused) {
+/// The pages take turns, so that a client that repeats its message 3 gets one after the other. Few clients
+/// share a count. After each round one page is left out, or two that do, and ask in turn, would each get
+/// every other one for ever.
+void ServerHandshake::add_schema_page(uint8_t of_client, wire::ConnectionRefusedSealed* refused) {
   const std::span<const uint8_t> text = crypto::text(config_.schema_text);
   const size_t pages = (text.size() + wire::kSchemaPageBytes - 1) / wire::kSchemaPageBytes;
   if (pages == 0) return;
   refused->pages = static_cast<uint16_t>(std::min(pages, wire::kMaxSchemaPages));
-  schema_page_ += accept_random[0] % 8 == 0 ? 2u : 1u;
-  refused->page = static_cast<uint16_t>(schema_page_ % refused->pages);
+  const unsigned told = schema_pages_told_[of_client]++;
+  refused->page = static_cast<uint16_t>((told + told / refused->pages) % refused->pages);
   const size_t first = refused->page * wire::kSchemaPageBytes;
   refused->schema_page = text.subspan(first, std::min(wire::kSchemaPageBytes, text.size() - first));
 }
@@ -405,7 +405,8 @@ void ServerHandshake::refuse(const base::PathId& to, Response& response, Disconn
   fields.schema_id = config_.schema_id;
   fields.text = text_bytes;
   if (reason == DisconnectReason::kSchemaMismatch && !response.is_difference) {
-    add_schema_page(accept_random, &fields);  // a client that says what differs has all pages it wants
+    add_schema_page(response.clear.client_pub[0],
+                    &fields);  // a client that says what differs has all pages it wants
   }
   size_t plaintext_bytes =
       wire::encode_connection_refused_sealed(fields, std::span(out).subspan(front_bytes));

@@ -61,8 +61,8 @@ LATTICE_NETWORKED(Tank,
 
 //! [variant]
 LATTICE_VARIANT(FarFighter, Fighter,
-  (position, BOUNDS(-512, 512, 0.5), POSITION, EXTRAPOLATE),
-  (velocity, OMIT),
+  (position, BOUNDS(-512, 512, 0.5), POSITION),
+  (velocity, BOUNDS(-32, 32, 0.5), VELOCITY),
   (name, OMIT))
 //! [variant]
 
@@ -79,7 +79,9 @@ struct Colour {
     return std::min(way, 1 - way) > 0.02 ? std::min(way, 1 - way) : 0;  // so small a difference costs no rollback
   }
   static Colour Interpolate(const Colour& a, const Colour& b, double t) {
-    return {static_cast<float>(a.hue + (b.hue - a.hue) * t)};
+    const double way = std::remainder(b.hue - a.hue, 1.0);  // the short way round
+    const double hue = a.hue + way * t;
+    return {static_cast<float>(hue - std::floor(hue))};
   }
 };
 LATTICE_NETWORKED(Balloon,
@@ -90,7 +92,8 @@ LATTICE_NETWORKED(Balloon,
 
 //! [types]
 constexpr lattice::Type<Fighter> kNear{.id = 7, .name = "NearFighter"};
-constexpr lattice::Type<FarFighter> kFar{.id = 8, .name = "FarFighter"};
+constexpr lattice::Type<FarFighter> kFar{
+    .id = 8, .name = "FarFighter", .flags = LATTICE_TYPE_EXACT_SIMULATION};  // round what is sent, not what moves
 //! [types]
 
 //! [type]

@@ -333,11 +333,11 @@ TEST(StateStore, knows_what_moves) {
   Authority authority(types);
   const uint32_t slot = authority.spawn(types.actor());
   authority.record();
-  EXPECT_FALSE(authority.store.summary(slot).moving);
+  EXPECT_FALSE(authority.store.summary(slot).moves_for_owner);
   ++authority.tick;
   authority.state<Body>(slot).velocity[1] = 2;
   authority.record();
-  EXPECT_TRUE(authority.store.summary(slot).moving);
+  EXPECT_TRUE(authority.store.summary(slot).moves_for_owner);
 }
 
 // ---- Memory ---------------------------------------------------------------------------------------

@@ -53,6 +53,8 @@ TEST(MemberPriority, OfAChangeIsTheLargest) {
   EXPECT_EQ(priority({.is_owner = true, .has_baseline = true}), 20.0f) << "its changes do not travel";
   EXPECT_EQ(priority({.is_owner = false, .has_baseline = false}), 30.0f) << "but the first state has it";
   EXPECT_EQ(layout.change_priority({}, nullptr, words(now).data()), 30.0f);
+  EXPECT_EQ(layout.change_priority({.is_owner = true, .has_baseline = true}, nullptr, words(now).data()), 1.0f)
+      << "what the client was sent is forgotten: nobody knows what changed";
   now = before;
   EXPECT_EQ(priority(), 0.25f) << "nothing that the client sees";
 }

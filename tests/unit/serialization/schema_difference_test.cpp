@@ -49,9 +49,15 @@ TEST(SchemaDifference, NamesWhatOneSideAloneHasWithoutWhatIsInIt) {
             Sentences{"Player.Fighter.slot: only the client has it"});
   EXPECT_EQ(sentences(std::string(kOurs) + "type 9 Crate object\nbehaviour Box\n member x bool flags 0\n"),
             Sentences{"Crate: only the server has it"});
+  EXPECT_EQ(
+      sentences(with(with(kOurs, " member health uint16 bits 10 flags 0\n", ""), " member slot",
+                     " member health uint16 bits 10 flags 0\n member slot")),
+      Sentences{"client and server declare what both have in another order, from Player.Fighter.health on"});
   EXPECT_EQ(sentences(with(with(kOurs, " member health uint16 bits 10 flags 0\n", ""), " member slot",
-                           " member health uint16 bits 10 flags 0\n member slot")),
-            Sentences{"client and server declare the same in another order"});
+                           " member health uint16 bits 12 flags 0\n member slot")),
+            (Sentences{
+                "Player.Fighter.health: client uint16 bits 10, server uint16 bits 12",
+                "client and server declare what both have in another order, from Player.Fighter.health on"}));
 }
 
 TEST(SchemaDifference, OfAFrontOnlyWhatIsInItIsSaid) {

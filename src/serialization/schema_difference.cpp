@@ -205,7 +205,8 @@ std::string told_lines(const std::vector<SchemaDifference>& differences, size_t 
   for (const SchemaDifference& difference : differences) {
     if (!difference.path.empty() && !is_path(difference.path)) continue;
     std::string line = difference.path;
-    if (!difference.path.empty() && !difference.is_theirs_only) line += '\t' + difference.ours;
+    const bool has_ours = difference.path.empty() ? is_path(difference.ours) : !difference.is_theirs_only;
+    if (has_ours) line += '\t' + difference.ours;
     line += '\n';
     if (lines.size() + line.size() <= max_bytes) lines += line;
   }
@@ -218,12 +219,17 @@ std::vector<SchemaDifference> differences_told(std::string_view ours, std::strin
   for (const SchemaLine& line : own) texts[line.path] = line.text;
   std::vector<SchemaDifference> out;
   bool tells_order = false;
+  std::string moved;
   for (size_t at = 0; at < lines.size() && out.size() < kMaxDifferencesTold;) {
     const size_t end = std::min(lines.find('\n', at), lines.size());
     const std::string_view line = lines.substr(at, end - at);
     at = end + 1;
-    tells_order |= line.empty();
-    if (line.empty()) continue;
+    if (line.empty() || line[0] == '\t') {
+      const bool has_place = texts.contains(line.substr(std::min<size_t>(1, line.size())));
+      if (!tells_order && has_place) moved = line.substr(1);
+      tells_order |= line.empty() || has_place;
+      continue;
+    }
     const size_t tab = std::min(line.find('\t'), line.size());
     const std::string path(line.substr(0, tab));
     if (!is_path(path)) continue;
@@ -235,7 +241,7 @@ std::vector<SchemaDifference> differences_told(std::string_view ours, std::strin
     if (client_has == server_has && mine == theirs) continue;
     out.push_back({path, mine, known_words(theirs), !client_has, !server_has});
   }
-  if (out.empty() && tells_order) out.emplace_back();
+  if (tells_order) out.push_back({"", "", moved, false, false});
   return out;
 }
 

@@ -33,7 +33,7 @@ std::string describe_to_server(const SchemaDifference& difference);
 ///
 ///     path TAB description    a member that the client has: another one, or one that the server lacks
 ///     path                    what only the server has
-///     (nothing)               what both have is in another order
+///     [TAB path]              what both have is in another order, from `path` on
 std::string told_lines(const std::vector<SchemaDifference>& differences, size_t max_bytes);
 
 /// Most differences that are read of what one client tells.

@@ -129,7 +129,7 @@ class Games(unittest.TestCase):
         for (name, text), (expected_name, value) in zip(shown.values, expected):
             self.assertEqual(name, expected_name, where)
             is_same = game_values.agrees(text, value, (enums or {}).get(name))
-            self.assertTrue(is_same, f"{where}: {name} {text} is not {value}")
+            self.assertTrue(is_same, f"{where}: {name} {text!r} is not {value!r}")
         self.assertEqual(len(shown.values), len(expected), f"{where}: {shown.notes}")
         self.assertEqual([note for note in shown.notes if note], [], where)
         return len(expected)

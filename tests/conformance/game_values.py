@@ -118,7 +118,9 @@ def agrees(shown, expected, enums=None):
         if math.isnan(expected):
             return "nan" in shown.lower()
         return math.isclose(float(shown), expected, rel_tol=1e-13, abs_tol=0)
-    return shown == "".join(_escaped(c) for c in expected)
+    # Tabs and ends of lines are escaped in some fields, and spaces in others.
+    spaced = "".join(" " if c in "\t\n\r" else _escaped(c) for c in expected)
+    return shown in ("".join(_escaped(c) for c in expected), spaced)
 
 
 def _escaped(c):

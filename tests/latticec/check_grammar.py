@@ -14,6 +14,7 @@ import tempfile
 # Where an attribute may stand.
 PLACES = (
     "state S {{ @{} int32 x; }}",
+    "state S {{ int32 x; }} variant V of S {{ @{} x; }}",
     "@{} struct S {{ int32 x; }}",
     "state S {{ int32 x; }} @{} object O {{ state S; }}",
     "state S {{ int32 x; }} object O {{ state S; @{} rpc f() to server; }}",

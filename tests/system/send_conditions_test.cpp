@@ -154,5 +154,44 @@ TEST_F(SendConditions, OthersGetTheRest) {
   EXPECT_EQ(at(client()).seed, 99);
 }
 
+TEST(SendConditionsOfPlaced, WhatTravelsOnceComesToWhoJoinsLate) {
+  struct Door {
+    int32_t x;
+    int32_t seed;
+  };
+  MessagePair pair;
+  const Door placed{1, 10};
+  const void* states[] = {&placed};
+  lattice_member_desc members[2];
+  for (uint32_t i = 0; i < 2; ++i) {
+    lattice_member_desc_init(&members[i]);
+    members[i].name = i == 0 ? "x" : "seed";
+    members[i].type = LATTICE_WIRE_INT32;
+    members[i].offset = 4 * i;
+  }
+  members[1].flags = LATTICE_MEMBER_INITIAL_ONLY;
+  for (lattice_world* world : {pair.server.world, pair.client.world}) {
+    register_plain_type<Door>(world, {.type_id = 9, .name = "Door", .members = members});
+    ASSERT_EQ(lattice_place(world, 5, 9, states, 1), LATTICE_OK) << lattice_last_error();
+  }
+  const lattice_netid door = lattice_placed(pair.server.world, 5);
+  *static_cast<Door*>(lattice_object_state(pair.server.world, door, 0)) = {2, 99};
+  const auto run = [&](int ticks, bool both) {
+    for (int i = 0; i < ticks; ++i) {
+      pair.now_ns += kTickNs;
+      lattice_netsim_advance(pair.net, kTickNs);
+      lattice_world_pump(pair.server.world);
+      if (both) lattice_world_pump(pair.client.world);
+    }
+  };
+  run(100, false);
+  ASSERT_TRUE(pair.connect());
+  run(100, true);
+  const auto* seen = static_cast<const Door*>(lattice_object_read(pair.client.world, door, 0));
+  ASSERT_NE(seen, nullptr);
+  EXPECT_EQ(seen->x, 2);
+  EXPECT_EQ(seen->seed, 99);
+}
+
 }  // namespace
 }  // namespace lattice::test::send_conditions_test

@@ -1,6 +1,7 @@
 // Under a budget that is too small for all, a change of a member with a priority is sent before others.
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <map>
 
 #include "unit/replication/replication_fixture.h"
@@ -89,6 +90,45 @@ TEST(MemberPriority, sends_urgent_changes_first_and_starves_nobody) {
   EXPECT_GT(usual, 2.0) << "the budget is no budget";
   EXPECT_LT(hurried, usual / 3);
   EXPECT_LT(longest_hurried, 2 * longest);
+}
+
+/// 400 ships move with every snapshot, and there is room for a few, so each waits longer than its history
+/// lasts. Ten have a long name beside. Returns how many snapshots one of those waits at most.
+uint32_t longest_wait_of_large(float never_changing_priority) {
+  constexpr uint32_t kShips = 400, kSnapshots = 800, kBudget = 120;
+  const serialization::Layout layout = ship_layout(never_changing_priority);
+  const Types types;
+  TypeTable table;
+  const ObjectType& ship = *table.add(50, layout);
+  Authority authority(types, {}, 4096, 8);
+  ReplicaList recipient(ReplicaList::Config{2});
+  authority.recipients.push_back(&recipient);
+  std::vector<uint32_t> large, slots;
+  for (uint32_t i = 0; i < kShips; ++i) slots.push_back(authority.spawn(ship));
+  for (uint32_t i = 0; i < 10; ++i) large.push_back(authority.spawn(types.actor()));
+  std::map<uint32_t, uint32_t> sent_at;
+  uint32_t longest = 0;
+  for (uint32_t n = 0; n < kSnapshots; ++n) {
+    authority.tick += 2;
+    for (const uint32_t slot : slots) ++authority.state<Ship>(slot).place;
+    for (const uint32_t slot : large) {
+      std::snprintf(authority.state<Soul>(slot, 1).name, 13, "%u", n);
+    }
+    authority.record();
+    for (const SnapshotPart& part : authority.send(recipient, kBudget))
+      recipient.on_receipt(part.receipt, true);
+    for (const uint32_t slot : large) {
+      if (recipient.find(slot, authority.store)->sent_tick == authority.tick) sent_at[slot] = n;
+      if (n > 100) longest = std::max(longest, n - sent_at[slot]);
+    }
+  }
+  return longest;
+}
+
+TEST(MemberPriority, of_a_member_that_never_changes_hurries_nobody_beyond_the_history) {
+  const uint32_t usual = longest_wait_of_large(1);
+  EXPECT_GT(usual, 8u) << "they wait no longer than the history";
+  EXPECT_LT(longest_wait_of_large(1000), 2 * usual);
 }
 
 }  // namespace

@@ -117,12 +117,16 @@ TEST(SchemaDifference, AServerBelievesOfTheClientOnly) {
   EXPECT_EQ(told("Player.Fighter.health\tuint16 bits 10 flags 0\n"), Sentences{}) << "it is the same here";
   EXPECT_EQ(told("Nobody\nNobody.x\n"), Sentences{}) << "neither side has it";
   EXPECT_EQ(told("Player.Fighter.health\t9 lies, server nothing\n"),
-            Sentences{"Player.Fighter.health: client 9 lies? server nothing, server uint16 bits 10"});
+            Sentences{"Player.Fighter.health: client 9 ? server ?, server uint16 bits 10"});
   EXPECT_EQ(told("<b>\tbool\nA\x1b[0m\tbool\nserver: all is well\tbool\n\tbool\nPlayer\xc3\xa4\n"),
             Sentences{});
   EXPECT_EQ(told("rpc a\tbool\nPlayer.rpc b.c\tbool\nPlayer.xrpc d\tbool\nrpc  e\tbool\n").size(), 2u);
   EXPECT_EQ(told(std::string(161, 'x') + "\tbool\n"), Sentences{});
-  EXPECT_EQ(told("Player.Fighter.health\t" + std::string(400, 'y') + "\n")[0].size(), 23 + 7 + 163 + 23u);
+  EXPECT_EQ(told("Player.Fighter.slot\tstruct Sword delta\n"),
+            Sentences{"Player.Fighter.slot: client struct Sword delta, server struct Slot delta"});
+  EXPECT_EQ(told("\n\n\tno.such\n\tPlayer.Fighter\n"),
+            Sentences{"client and server declare what both have in another order"});
+  EXPECT_EQ(told("Player.Fighter.health\t" + std::string(400, 'y') + "\n")[0].size(), 23 + 7 + 1 + 23u);
 }
 
 TEST(SchemaDifference, AnyBytesAreATextAndWhatIsShownIsPrintable) {

@@ -10,9 +10,9 @@ namespace {
 // clang-format off
 // Words that no class or enum may have as its name, and names that generated code uses.
 const std::vector<std::string> kTypescriptTypes = {
-    "any", "arguments", "async", "await", "bigint", "boolean", "debugger", "declare", "eval", "exports", "extends",
-    "finally", "function", "implements", "import", "in", "instanceof", "interface", "lattice", "let", "never", "null",
-    "number", "object", "package", "require", "schema", "super", "symbol", "typeof", "undefined", "unknown", "var",
+    "any", "arguments", "async", "at", "await", "bigint", "boolean", "debugger", "declare", "eval", "exports", "extends",
+    "finally", "from", "function", "implements", "import", "in", "instanceof", "interface", "lattice", "let", "never", "null",
+    "number", "object", "package", "require", "schema", "super", "symbol", "to", "typeof", "undefined", "unknown", "var",
     "with", "yield"};
 const std::vector<std::string> kTypescriptMembers = {"constructor", "pack", "packAt", "unpack", "unpackAt"};
 // clang-format on

@@ -143,9 +143,10 @@ void WorldInstance::note_schema_told(const connection::RefusedClient& client, ui
   for (const SchemaTold::Lately& lately : schema_told.lately) {
     if (lately.at_ns != 0 && lately.hash == hash && now_ns < lately.at_ns + kSameNs) return;
   }
-  // Lines that lead to nothing take no room from those of others.
+  // The room is taken first: to compare costs as much as the whole schema is long.
+  if (!refusal_log.takes_difference(client, now_ns)) return;
   const auto differences = world->differences_told(client.schema_lines);
-  if (differences.empty() || !refusal_log.takes_difference(client, now_ns)) return;
+  if (differences.empty()) return;
   schema_told.sentences.clear();
   schema_told.lately[schema_told.next_lately++ % schema_told.lately.size()] = {hash, now_ns};
   const std::string name = refused_name(client);

@@ -237,7 +237,7 @@ bool Layout::moving(const Word* words, const Word* before, Sight sight) const {
   if (before != nullptr) {
     for (const uint16_t index : line_leaves_) {
       const Leaf& leaf = leaves_[index];
-      if (hides(leaf.conditions, sight)) continue;
+      if (leaf.conditions != 0 && hides(leaf.conditions, sight)) continue;
       if (std::memcmp(before + leaf.word, words + leaf.word, leaf.word_count * sizeof(Word)) != 0)
         return true;
     }
@@ -247,7 +247,7 @@ bool Layout::moving(const Word* words, const Word* before, Sight sight) const {
     const MotionMember& velocity = motion_[static_cast<size_t>(member.velocity)];
     for (size_t k = 0; k < velocity.component_count; ++k) {
       const size_t index = velocity.first_leaf + k;
-      if (hides(leaves_[index].conditions, sight)) continue;
+      if (leaves_[index].conditions != 0 && hides(leaves_[index].conditions, sight)) continue;
       if (rate(leaves_[index], extras_[index], words) != 0.0) return true;
     }
   }

@@ -9,8 +9,8 @@ namespace lattice::serialization {
 
 struct SchemaDifference {
   std::string path;  ///< "type.behaviour.member"; empty: what both have is in another order
-  std::string
-      ours;  ///< what it is on this side, such as "uint16 bits 10 flags 0"; of an order, from where on
+  /// What it is on this side, such as "uint16 bits 10 flags 0"; of an order, from where on.
+  std::string ours;
   std::string theirs;  ///< the same of the other side
   bool is_ours_only = false;
   bool is_theirs_only = false;

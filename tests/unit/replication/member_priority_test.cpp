@@ -15,28 +15,10 @@ struct Ship {
 };
 
 serialization::Layout ship_layout(float hull_priority) {
-  lattice_member_desc members[] = {member("place", LATTICE_WIRE_UINT32, offsetof(Ship, place)),
-                                   member("hull", LATTICE_WIRE_UINT32, offsetof(Ship, hull))};
+  std::vector<lattice_member_desc> members = {member("place", LATTICE_WIRE_UINT32, offsetof(Ship, place)),
+                                              member("hull", LATTICE_WIRE_UINT32, offsetof(Ship, hull))};
   members[1].priority = hull_priority;
-  lattice_struct_desc structure;
-  lattice_struct_desc_init(&structure);
-  structure.name = "Ship";
-  structure.host_bytes = sizeof(Ship);
-  structure.host_align = alignof(Ship);
-  structure.members = members;
-  structure.member_count = 2;
-  lattice_behaviour_desc behaviour;
-  lattice_behaviour_desc_init(&behaviour);
-  behaviour.structure = &structure;
-  lattice_type_desc type;
-  lattice_type_desc_init(&type);
-  type.name = "Ship";
-  type.behaviours = &behaviour;
-  type.behaviour_count = 1;
-  serialization::Layout layout;
-  std::string error;
-  EXPECT_TRUE(serialization::Layout::compile_object(type, &layout, &error)) << error;
-  return layout;
+  return layout_of_members<Ship>("Ship", members);
 }
 
 /// 120 ships move with every snapshot, and there is room for some 20. With each snapshot the hull of one more

@@ -87,6 +87,24 @@ lattice_struct_desc structure(const char* name, const std::vector<lattice_member
   return s;
 }
 
+/// A type of one behaviour with these members.
+template <typename T>
+serialization::Layout layout_of_members(const char* name, const std::vector<lattice_member_desc>& members) {
+  const lattice_struct_desc of = structure<T>(name, members);
+  lattice_behaviour_desc behaviour;
+  lattice_behaviour_desc_init(&behaviour);
+  behaviour.structure = &of;
+  lattice_type_desc type;
+  lattice_type_desc_init(&type);
+  type.name = name;
+  type.behaviours = &behaviour;
+  type.behaviour_count = 1;
+  serialization::Layout layout;
+  std::string error;
+  LATTICE_CHECK(serialization::Layout::compile_object(type, &layout, &error));
+  return layout;
+}
+
 class Types {
  public:
   static constexpr uint32_t kLamp = 7;

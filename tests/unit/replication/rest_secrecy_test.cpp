@@ -27,19 +27,7 @@ serialization::Layout gun_layout() {
       member("plain", LATTICE_WIRE_INT32, offsetof(Gun, plain))};
   members[2].flags = LATTICE_MEMBER_EXTRAPOLATE | kHidden;
   members[3].flags = kHidden;
-  const lattice_struct_desc structure_of_gun = structure<Gun>("Gun", members);
-  lattice_behaviour_desc behaviour;
-  lattice_behaviour_desc_init(&behaviour);
-  behaviour.structure = &structure_of_gun;
-  lattice_type_desc type;
-  lattice_type_desc_init(&type);
-  type.name = "Gun";
-  type.behaviours = &behaviour;
-  type.behaviour_count = 1;
-  serialization::Layout layout;
-  std::string error;
-  EXPECT_TRUE(serialization::Layout::compile_object(type, &layout, &error)) << error;
-  return layout;
+  return layout_of_members<Gun>("Gun", members);
 }
 
 /// What `peer` gets of a gun that `change` changes: it joins at step `joins_at`, and its receipts come

@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 
+#include "abi/last_error.h"
 #include "platform/clock.h"
 #include "transport/socket/path_address.h"
 

@@ -1,13 +1,13 @@
 #!/bin/sh
 # Fuzzes one libFuzzer program from its committed corpus: run_one.sh PROGRAM CORPUS FOUND SECONDS parser|session
-# New inputs and crashes go to FOUND, never into the tree. LATTICE_TEST_LONG=1 runs 600 s, at most 200 million
+# New inputs and crashes go to FOUND, never into the tree. LATTICE_TEST_LONG=1 runs 600 s, at most 400 million
 # executions, which takes a cheap decoder less time.
 set -eu
 program=$1 corpus=$2 found=$3 seconds=$4 kind=$5
 runs=-1
 if [ -n "${LATTICE_TEST_LONG:-}" ]; then
   seconds=600
-  runs=200000000
+  runs=400000000
 fi
 mkdir -p "$found/corpus" "$found/crashes"
 set -- "$found/corpus"

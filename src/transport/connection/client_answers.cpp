@@ -107,12 +107,13 @@ ClientResult ClientHandshake::on_challenge(std::span<const uint8_t> body, uint64
     // challenge.
     Candidate& slot =
         *std::min_element(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) {
-          return (a.live ? a.made_order : 0) < (b.live ? b.made_order : 0);
+          return (a.live ? a.came_order : 0) < (b.live ? b.came_order : 0);
         });
     if (!build_response(challenge, &slot)) return drop(ClientDrop::kLowOrderKey);
     slot.asked_for_ns = now_ns - asked_ns_;
     candidate = &slot;
   }
+  candidate->came_order = ++challenges_came_;
   lifecycle_.apply(Event::kChallenge);
   was_challenged_ = true;
   is_unreachable_ = false;

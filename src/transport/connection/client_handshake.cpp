@@ -1,6 +1,7 @@
 #include "transport/connection/client_handshake.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "base/assert.h"
@@ -132,10 +133,19 @@ ClientResult ClientHandshake::update(uint64_t now_ns, uint64_t unix_s, DatagramS
     send_request(sink);
     return {};
   }
-  for (Candidate& candidate : candidates_) {
-    if (candidate.live) send_response(candidate, now_ns, sink);
-  }
+  repeat_responses(now_ns, sink);
   return {};
+}
+
+void ClientHandshake::repeat_responses(uint64_t now_ns, DatagramSink& sink) {
+  std::array<Candidate*, kMaxChallenges> newest{};
+  size_t count = 0;
+  for (Candidate& candidate : candidates_) {
+    if (candidate.live) newest[count++] = &candidate;
+  }
+  std::sort(newest.begin(), newest.begin() + static_cast<ptrdiff_t>(count),
+            [](const Candidate* a, const Candidate* b) { return a->came_order > b->came_order; });
+  for (size_t i = 0; i < std::min(count, kRepeatedChallenges); ++i) send_response(*newest[i], now_ns, sink);
 }
 
 bool ClientHandshake::looks_expired(uint64_t unix_s) const {

@@ -1,14 +1,14 @@
 // The initiator's half of the handshake (§4.2; H-04, H-05, H-12, P-03).
 //
 //   Connecting: send message 1, again after 250, 500, 1000 … ms ± 10 %       ── Challenge ──▶ Handshake
-//   Handshake:  send message 3 of every kept Challenge, at the same times    ── 3 unanswered ──▶ Connecting
+//   Handshake:  send message 3 of the newest Challenges, at the same times   ── 3 unanswered ──▶ Connecting
 //   Either:     ends with a message 4 or 6 that opens; gives up after 10 s
 //
 // A client that is refused for its schema first learns the server's (schema_pages.h), then tells what differs
 // with message 7, up to three times, until the server has answered.
 //
 // Must stay true: only a sealed answer that opens can end or steer the handshake, so no forged challenge,
-// denial or acceptance can; at most 4 challenges are kept; the bytes of a message 3 depend only on its
+// denial or acceptance can; at most 16 challenges are kept; the bytes of a message 3 depend only on its
 // challenge, so they are the same when it is sent again, and when it is made again after forgeries pushed it
 // out; a message 7 is made once, and its key depends on its text; the client's key, and everything derived
 // from it, is erased when the handshake ends.
@@ -97,7 +97,11 @@ struct ClientResult {
 
 class ClientHandshake {
  public:
-  static constexpr size_t kMaxChallenges = 4;
+  /// The server answers the one that it saw first, for ever. So forgeries must come in numbers to push it
+  /// out.
+  static constexpr size_t kMaxChallenges = 16;
+  /// Message 3 is repeated for so many of them, those that came last.
+  static constexpr size_t kRepeatedChallenges = 4;
   /// Unanswered sends of message 3 before a fresh request (H-12).
   static constexpr uint32_t kResponsesBeforeFallBack = 3;
 
@@ -152,6 +156,7 @@ class ClientHandshake {
     std::array<uint8_t, kMaxResponseBytes> response{};
     size_t response_bytes = 0;
     uint64_t made_order = 0;
+    uint64_t came_order = 0;    // of the challenge; a later round may bring it again
     uint64_t asked_for_ns = 0;  // from the first message 1 of the round to the challenge
     uint64_t first_sent_ns = 0;
     uint32_t send_count = 0;
@@ -186,6 +191,7 @@ class ClientHandshake {
   bool take_challenge_allowance(uint64_t now_ns);
   void send_request(DatagramSink& sink);
   void send_response(Candidate& candidate, uint64_t now_ns, DatagramSink& sink);
+  void repeat_responses(uint64_t now_ns, DatagramSink& sink);
   void start_round(uint64_t now_ns);
   void schedule_retry(uint64_t now_ns);
   ClientResult give_up(uint64_t unix_s);
@@ -206,6 +212,7 @@ class ClientHandshake {
   base::Random jitter_;
   std::array<Candidate, kMaxChallenges> candidates_;
   uint64_t candidates_made_ = 0;
+  uint64_t challenges_came_ = 0;
   uint64_t started_ns_ = 0;
   uint64_t asked_ns_ = 0;  // when the present round of messages 1 began
   uint64_t retry_at_ns_ = 0;

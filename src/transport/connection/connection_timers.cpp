@@ -34,8 +34,7 @@ uint64_t ConnectionTimers::keepalive_at_ns() const {
 
 uint64_t ConnectionTimers::timeout_at_ns() const {
   if (disconnecting_) return kNever;  // Its grace is shorter than any timeout.
-  const uint64_t silent_ns = last_authenticated_ns_ + config_.timeout_ns;
-  return half_open_ ? std::min(silent_ns, started_ns_ + config_.half_open_ns) : silent_ns;
+  return half_open_ ? started_ns_ + config_.half_open_ns : last_authenticated_ns_ + config_.timeout_ns;
 }
 
 void ConnectionTimers::begin_disconnect(uint64_t now_ns) {

@@ -1,6 +1,6 @@
 // The timers of one established connection (L-03, L-05, H-11): keepalive after 1 s without a sent packet,
-// timeout after 10 s without an authenticated packet, the 5 s of a half-open entry, and the three Disconnects
-// with their grace. Plain values driven by now_ns; the timers read no clock and send nothing.
+// timeout after 10 s without an authenticated packet, the 10 s of a half-open entry, and the three
+// Disconnects with their grace. Plain values driven by now_ns; the timers read no clock and send nothing.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace lattice::connection {
 struct TimerConfig {
   uint64_t keepalive_idle_ns = 1'000'000'000;
   uint64_t timeout_ns = 10'000'000'000;
-  uint64_t half_open_ns = 5'000'000'000;
+  uint64_t half_open_ns = 10'000'000'000;  ///< Whatever timeout_ns is.
   uint64_t disconnect_interval_ns = 50'000'000;
   uint64_t disconnect_grace_ns = 200'000'000;
   uint32_t disconnect_send_count = 3;
@@ -34,7 +34,7 @@ class ConnectionTimers {
 
   /// A Keepalive should go out now. Never while disconnecting.
   bool keepalive_due(uint64_t now_ns) const;
-  /// Nothing authenticated for timeout_ns, or a half-open entry grew older than half_open_ns.
+  /// Nothing authenticated for timeout_ns; of a half-open entry: it grew older than half_open_ns.
   bool timed_out(uint64_t now_ns) const;
   bool half_open() const { return half_open_; }
   /// When the last packet opened, or else when the connection began.

@@ -1,8 +1,8 @@
 // Accepted connections whose client has not yet proved that it receives message 4 (H-11), each for `life_ns`.
 //
 // Nobody keeps newcomers out by never confirming. Each route has an equal part of the places. A player has at
-// most half of the places of a rate subject, which on UDP is one /24 or /56. At any bound, an entry that is a
-// second old gives way to a newcomer: honest clients confirm after a round trip. Where none is that old, the
+// most half of the places of a rate subject, which on UDP is one /24 or /56. At any bound, an entry that is
+// kSureNs old gives way to a newcomer: honest clients confirm after a round trip. Where none is that old, the
 // newcomer gets no answer and its token stays unclaimed, so that a retry succeeds.
 #pragma once
 

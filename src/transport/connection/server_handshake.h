@@ -69,7 +69,7 @@ struct ServerHandshakeConfig {
   // Per rate subject, which on UDP is a /24 or /56.
   uint32_t requests_per_s = 200, request_burst = 400;    ///< Message 1.
   uint32_t responses_per_s = 100, response_burst = 200;  ///< Message 3 with a valid cookie.
-  uint64_t half_open_ns = 5'000'000'000;
+  uint64_t half_open_ns = 10'000'000'000;
   // Of the whole server, as max_half_open and max_claims: each route has a part.
   /// Messages 3 whose curve operations are done (H-08), and how many of them at once.
   uint32_t verified_per_s = 500, verified_burst = 16;

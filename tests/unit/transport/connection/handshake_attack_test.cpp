@@ -2,6 +2,8 @@
 // handshake yields a key to nobody but the honest pair.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/random.h"
 #include "unit/transport/connection/handshake_rig.h"
 
@@ -281,7 +283,7 @@ Bytes forged_challenge(base::Random& random) {
 }
 
 TEST(HandshakeAttack, ForgedChallengeFloodBeforeTheHonestOne) {
-  // H19: up to 4 are kept, and the honest one still wins.
+  // H19: up to 16 are kept, and the honest one still wins.
   Rig rig;
   base::Random random(11);
   ClientHandshake client = rig.new_client();
@@ -293,9 +295,39 @@ TEST(HandshakeAttack, ForgedChallengeFloodBeforeTheHonestOne) {
   rig.client_sink.take();
   rig.tell(client, honest);
   const Bytes response = rig.client_sink.take_one();
-  for (int i = 0; i < 3; ++i) rig.tell(client, forged_challenge(random));
+  for (int i = 0; i < 15; ++i) rig.tell(client, forged_challenge(random));
   EXPECT_EQ(client.challenge_count(), ClientHandshake::kMaxChallenges);
   EXPECT_EQ(rig.tell(client, rig.ask(response)).outcome, ClientOutcome::kAccepted);
+}
+
+TEST(HandshakeAttack, MessageThreeIsRepeatedForTheChallengesThatCameLast) {
+  Rig rig;
+  base::Random random(13);
+  ClientHandshake client = rig.new_client();
+  const Bytes request = rig.request_of(client);
+  const Bytes honest = rig.ask(request);
+  rig.tell(client, honest);
+  const Bytes response = rig.client_sink.take_one();
+  for (int i = 0; i < 10; ++i) rig.tell(client, forged_challenge(random));
+  rig.client_sink.take();
+  const auto repeated = [&] {
+    rig.now_ns = client.next_deadline_ns();
+    client.update(rig.now_ns, kStartUnixS, rig.client_sink);
+    return rig.client_sink.take();
+  };
+  const auto has_response = [&](const std::vector<test::Sent>& sent) {
+    return std::any_of(sent.begin(), sent.end(),
+                       [&](const test::Sent& each) { return each.bytes == response; });
+  };
+  for (int round = 0; round < 2; ++round) {
+    const std::vector<test::Sent> sent = repeated();
+    EXPECT_EQ(sent.size(), ClientHandshake::kRepeatedChallenges);
+    EXPECT_FALSE(has_response(sent)) << "forgeries came after it";
+  }
+  EXPECT_EQ(repeated().size(), 1u) << "a fresh message 1";
+  rig.tell(client, honest);
+  EXPECT_EQ(rig.client_sink.take_one(), response) << "of the same Challenge, the same bytes";
+  EXPECT_TRUE(has_response(repeated())) << "it came again, so it is one of the newest";
 }
 
 TEST(HandshakeAttack, EndlessForgedChallengesCostABoundedAmount) {

@@ -79,6 +79,44 @@ const char* type_name(lattice_wire_type type) {
   return index < std::size(kNames) ? kNames[index] : "unknown";
 }
 
+// Beside the default, which is one of them.
+const char* fitting_encodings(lattice_wire_type type) {
+  switch (type) {
+    case LATTICE_WIRE_INT8:
+    case LATTICE_WIRE_INT16:
+      return "fixed or ranged does";
+    case LATTICE_WIRE_UINT8:
+    case LATTICE_WIRE_UINT16:
+      return "fixed, bits or ranged does";
+    case LATTICE_WIRE_INT32:
+    case LATTICE_WIRE_INT64:
+      return "fixed, varint or ranged does";
+    case LATTICE_WIRE_UINT32:
+    case LATTICE_WIRE_UINT64:
+      return "fixed, varint, bits or ranged does";
+    case LATTICE_WIRE_FIXED64:
+    case LATTICE_WIRE_NETID:
+    case LATTICE_WIRE_TICK:
+      return "fixed or varint does";
+    case LATTICE_WIRE_FLOAT:
+    case LATTICE_WIRE_VECTOR2:
+    case LATTICE_WIRE_VECTOR3:
+    case LATTICE_WIRE_VECTOR4:
+      return "compressed, half or full does";
+    case LATTICE_WIRE_DOUBLE:
+    case LATTICE_WIRE_DVECTOR2:
+    case LATTICE_WIRE_DVECTOR3:
+    case LATTICE_WIRE_DVECTOR4:
+      return "compressed or full does";
+    case LATTICE_WIRE_QUATERNION:
+      return "smallest_three or full does";
+    case LATTICE_WIRE_ENUM:
+      return "ranged does";
+    default:
+      return "it has only its own";
+  }
+}
+
 }  // namespace
 
 std::string shortest_decimal(double v) {
@@ -110,8 +148,8 @@ size_t max_leaf_bits(const Leaf& leaf) {
 }
 
 bool LayoutCompiler::refuse_encoding(const lattice_member_desc& member, const Scope& scope) {
-  return refuse(
-      scope, "encoding " + encoding_name(member.encoding) + " does not fit type " + type_name(member.type));
+  return refuse(scope, "encoding " + encoding_name(member.encoding) + " does not fit type " +
+                           type_name(member.type) + "; " + fitting_encodings(member.type));
 }
 
 bool LayoutCompiler::add_leaves(const lattice_member_desc& member, const Scope& scope) {

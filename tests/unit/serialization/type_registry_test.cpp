@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <set>
 
 #include "unit/serialization/everything.h"
 
@@ -201,7 +202,7 @@ TEST(TypeRegistry, BadMembersAreRefusedByName) {
        "bits is 17; must be 1..16"},
       {LATTICE_WIRE_UINT16, [](auto& m) { m.encoding = LATTICE_ENCODING_BITS; }, "bits is 0; must be 1..16"},
       {LATTICE_WIRE_INT16, [](auto& m) { m.encoding = LATTICE_ENCODING_BITS, m.bits = 4; },
-       "encoding bits does not fit type int16"},
+       "encoding bits does not fit type int16; fixed or ranged does"},
       {LATTICE_WIRE_INT8, [](auto& m) { m.encoding = LATTICE_ENCODING_RANGED, m.max_value = 128; },
        "range is 0..128; must lie in -128..127"},
       {LATTICE_WIRE_INT8, [](auto& m) { m.encoding = LATTICE_ENCODING_RANGED, m.min_value = 1; },
@@ -269,6 +270,48 @@ TEST(TypeRegistry, BadMembersAreRefusedByName) {
     EXPECT_NE(error.find(c.message), std::string::npos) << error;
     EXPECT_EQ(error.find("structure 'S', member '"), 0u) << error;
     EXPECT_EQ(layout.word_count(), 0u);
+  }
+}
+
+// A refused encoding names those that the type takes: exactly these register.
+TEST(TypeRegistry, ARefusedEncodingNamesThoseThatFit) {
+  constexpr const char* kEncodings[] = {"default",    "fixed", "varint",         "ranged", "bits",
+                                        "compressed", "full",  "smallest_three", "half"};
+  for (int type = LATTICE_WIRE_BOOL; type <= LATTICE_WIRE_DVECTOR4; ++type) {
+    if (type >= LATTICE_WIRE_STRING && type <= LATTICE_WIRE_BYTES) continue;
+    if (type == LATTICE_WIRE_STRUCT || type == LATTICE_WIRE_CUSTOM) continue;
+    std::set<std::string> taken, named;
+    for (size_t encoding = 1; encoding < std::size(kEncodings); ++encoding) {
+      lattice_member_desc member;
+      lattice_member_desc_init(&member);
+      member.name = "m";
+      member.type = static_cast<lattice_wire_type>(type);
+      member.encoding = static_cast<lattice_encoding>(encoding);
+      member.bits = 8, member.enum_count = 3, member.host_bytes = type == LATTICE_WIRE_ENUM ? 1 : 0;
+      member.min_value = 0, member.max_value = 2;
+      for (lattice_quant& quant : member.quant) quant = {0, 1, 0.1};
+      lattice_struct_desc structure;
+      lattice_struct_desc_init(&structure);
+      structure.name = "S", structure.host_bytes = 64, structure.host_align = 8;
+      structure.members = &member, structure.member_count = 1;
+      Layout layout;
+      std::string error;
+      if (Layout::compile_structure(structure, false, &layout, &error)) {
+        taken.insert(kEncodings[encoding]);
+        continue;
+      }
+      ASSERT_NE(error.find("encoding " + std::string(kEncodings[encoding]) + " does not fit type "),
+                std::string::npos)
+          << error;
+      std::string fitting = error.substr(error.find(';') + 2);
+      if (fitting == "it has only its own") continue;
+      for (size_t at = 0; (at = fitting.find_first_of(", ")) != std::string::npos;) {
+        if (const std::string word = fitting.substr(0, at); !word.empty() && word != "or") named.insert(word);
+        fitting.erase(0, at + 1);
+      }
+      EXPECT_EQ(fitting, "does");
+    }
+    EXPECT_EQ(named, taken) << "type " << type;
   }
 }
 

@@ -413,6 +413,25 @@ class WorldRef {
     for (uint32_t i = 0; (name = lattice_world_refusal(handle_, i, &count)) != nullptr; ++i)
       visit(name, count);
   }
+  /// Client: calls `visit(const lattice_prediction_error&)` for each member that was predicted wrong since
+  /// the last call, which begins to count anew. Calls lattice_world_take_prediction_error().
+  ///
+  ///     world.take_prediction_errors([](const lattice_prediction_error& error) {
+  ///       std::printf("%s was up to %g off\n", error.member, error.worst);
+  ///     });
+  template <class Visit>
+  void take_prediction_errors(Visit visit) const {
+    lattice_prediction_error error = sized<lattice_prediction_error>();
+    while (lattice_world_take_prediction_error(handle_, &error) == LATTICE_OK) visit(std::as_const(error));
+  }
+  /// Authority: calls `visit(const char*)` for each difference between the schemas of this world and of a
+  /// client that it refused. `visit` must not receive. Calls lattice_world_schema_difference().
+  template <class Visit>
+  void each_schema_difference(Visit visit) const {
+    const char* difference = nullptr;
+    for (uint32_t i = 0; (difference = lattice_world_schema_difference(handle_, i)) != nullptr; ++i)
+      visit(difference);
+  }
   /// What a client received about the objects of one type; all zero but for struct_size on failure. Calls
   /// lattice_world_get_type_stats().
   lattice_type_stats type_stats(uint32_t type_id) const {
@@ -546,6 +565,11 @@ class Netsim {
   /// Sets the link between all addresses that have none of their own. Calls lattice_netsim_set_impairment().
   lattice_result set_impairment(const lattice_impairment& impairment) const {
     return lattice_netsim_set_impairment(handle_, &impairment);
+  }
+  /// Sets the link for datagrams from one address, such as "10.0.0.2:1000", to another. Calls
+  /// lattice_netsim_set_link().
+  lattice_result set_link(const char* from, const char* to, const lattice_impairment& impairment) const {
+    return lattice_netsim_set_link(handle_, from, to, &impairment);
   }
 
  private:

@@ -226,6 +226,64 @@ TEST_F(FaceSession, ObjectsAreSpawnedPredictedSeenAndDespawned) {
   EXPECT_GT(client.world.stats().snapshots_applied, 0u);
 }
 
+TEST_F(FaceSession, PredictionErrorsAreTakenOnce) {
+  const lattice_netid id = server.world.spawn(kMover, client.world.local_peer());
+  run(500);
+  client.world.take_prediction_errors([](const lattice_prediction_error&) {});
+  server.world.state<Mover>(id)->position.x += 5;  // no client can foresee it
+  run(500);
+  std::vector<std::string> members;
+  const auto note = [&](const lattice_prediction_error& error) { members.emplace_back(error.member); };
+  client.world.take_prediction_errors(note);
+  EXPECT_EQ(members, std::vector<std::string>{"Mover.position"});
+  client.world.take_prediction_errors(note);
+  EXPECT_EQ(members.size(), 1u);
+}
+
+TEST_F(FaceSession, ALinkOfItsOwnLosesEverything) {
+  lattice::Impairment deaf;
+  deaf.loss_percent = 100;
+  ASSERT_EQ(network.set_link("10.0.0.2:1", kServer, deaf), LATTICE_OK) << lattice_last_error();
+  EXPECT_EQ(network.set_link("10.0.0.9:1", kServer, deaf), LATTICE_ERROR_NOT_FOUND);
+  client.conn.send(LATTICE_CHANNEL_RELIABLE_ORDERED, "unheard");
+  run(20);  // what was on its way
+  const uint64_t received = server.conn.stats().packets_received;
+  run(1000);
+  EXPECT_EQ(server.conn.stats().packets_received, received);
+}
+
+struct Refused {
+  lattice::World world;
+  int reason = 0;
+  std::vector<std::string> differences;
+
+  void on_disconnected(lattice::Connection conn, int why) {
+    reason = why;
+    conn.each_schema_difference([this](const char* difference) { differences.emplace_back(difference); });
+  }
+};
+
+TEST_F(FaceSession, BothSidesNameWhatDiffersInTheirSchemas) {
+  Refused other;
+  lattice::WorldConfig config;
+  config.bind_address = "10.0.0.3:1";
+  network.attach(config);
+  other.world = lattice::World::create(config, LATTICE_ROLE_CLIENT);
+  ASSERT_TRUE(other.world) << lattice_last_error();
+  ASSERT_EQ(other.world.add(kMover), LATTICE_OK) << lattice_last_error();
+  ASSERT_EQ(other.world.set_callbacks(other), LATTICE_OK) << lattice_last_error();
+  ASSERT_TRUE(other.world.connect_for_development(kServer)) << lattice_last_error();
+  for (int i = 0; i < 1000; ++i) {
+    other.world.pump();
+    run(4);
+  }
+  EXPECT_EQ(other.reason, LATTICE_DISCONNECT_SCHEMA_MISMATCH);
+  EXPECT_EQ(other.differences.size(), 4u) << "three RPCs and an input";
+  std::vector<std::string> of_server;
+  server.world.each_schema_difference([&](const char* difference) { of_server.emplace_back(difference); });
+  EXPECT_EQ(of_server, other.differences);
+}
+
 TEST(Face, ATypeWithoutAnIdIsKnownByTheHashOfItsName) {
   constexpr lattice::Type<Mover> kNamed{.name = "Named"};
   constexpr lattice::Type<Say> kOther{.name = "Other"};

@@ -86,6 +86,17 @@ class Connection {
     return stats;
   }
 
+  /// Client, when it was refused for its schema: calls `visit(const char*)` for each difference to the
+  /// server's. Calls lattice_conn_schema_difference().
+  ///
+  ///     conn.each_schema_difference([](const char* difference) { std::puts(difference); });
+  template <class Visit>
+  void each_schema_difference(Visit visit) const {
+    const char* difference = nullptr;
+    for (uint32_t i = 0; (difference = lattice_conn_schema_difference(handle_, i)) != nullptr; ++i)
+      visit(difference);
+  }
+
   /// Authority: says where the client looks from. Calls lattice_conn_set_viewer().
   ///
   ///     lattice::Viewer viewer;

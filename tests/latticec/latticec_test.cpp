@@ -128,6 +128,60 @@ TEST(Latticec, ErrorsHaveAPlaceTheLineAndAdvice) {
             "      |                        ^\n");
 }
 
+// What hangs on a mistake, or stands behind it, is no mistake.
+TEST(Latticec, EveryMistakeOfAFileIsTold) {
+  const auto lines_of = [](const std::string& text, const Files& files = {}) {
+    std::string out;
+    std::istringstream errors(errors_of(text, files));
+    for (std::string line; std::getline(errors, line);) {
+      const size_t at = line.find(": error: ");
+      if (at != std::string::npos) out += line.substr(0, at) + line.substr(at + 8) + "\n";
+    }
+    return out;
+  };
+  EXPECT_EQ(lines_of("struct P {\n  uint8 a\n  uint8 b;\n  uint8 c;\n}\n"
+                     "enum E { one, }\nenum F { 1 }\n"
+                     "state S {\n  P p\n}\n"
+                     "variant V of S { p; q; }\n"
+                     "object O {\n  state S\n  rpc f( to all;\n  rpc g() to nobody;\n  rpc h() to all;\n}\n"),
+            "a.lattice:3:3 expected ';', and found 'uint8'\n"
+            "a.lattice:7:10 expected the name of a value, or '}', and found '1'\n"
+            "a.lattice:10:1 expected ';', and found '}'\n"
+            "a.lattice:14:7 expected ';', and found 'f'\n"
+            "a.lattice:15:14 expected server, owner, all or peer, and found 'nobody'\n");
+  EXPECT_EQ(
+      lines_of("struct P {\n  uint61 a;\n  @bits(9) uint8 b;\n  @bitz(1) uint8 c;\n}\n"
+               "enum E { a, a }\n"
+               "state S {\n  P p;\n  E e;\n  string s;\n}\n"
+               "state T { @bits(9) uint8 x; }\n"
+               "variant V of T { omit x; }\n"
+               "state U { T t; bool good; }\n"
+               "@shiny\nobject O { state S; rpc f(P p) to all; @channel(fast) rpc g(uint6 x) to all; }\n"),
+      "a.lattice:13:9 'V' has no member\n");
+  EXPECT_EQ(
+      lines_of("struct P {\n  uint61 a;\n  @bits(9) uint8 b;\n  @bitz(1) uint8 c;\n}\n"
+               "enum E { a, a }\n"
+               "state S {\n  P p;\n  E e;\n  string s;\n}\n"
+               "state T { @bits(9) uint8 x; uint8 y; }\n"
+               "variant V of T { y; }\n"
+               "state U { T t; bool good; }\n"
+               "@shiny\nobject O { state S; rpc f(P p) to all; @channel(fast) rpc g(uint6 x) to all; }\n"),
+      "a.lattice:2:3 there is no type 'uint61'\n"
+      "a.lattice:4:4 there is no attribute 'bitz' of a member\n"
+      "a.lattice:6:13 'a' is there already\n"
+      "a.lattice:10:3 how many bytes at most? string(16)\n"
+      "a.lattice:12:26 bits is 9; must be 1..8\n"
+      "a.lattice:15:2 there is no attribute 'shiny' of an object\n"
+      "a.lattice:16:41 @channel takes unreliable, sequenced, reliable or ordered\n");
+  EXPECT_EQ(
+      lines_of("import \"b.lattice\";\nstate S { X x; }\nbanana\nstate T { bool x }\n",
+               {{"b.lattice", "state B { int8 8; }\nstruct X { int8 a; }\n"}}),
+      "b.lattice:1:16 expected the name of the member, and found '8'\n"
+      "a.lattice:3:1 expected import, namespace, enum, struct, union, state, variant, input or object, and "
+      "found 'banana'\n"
+      "a.lattice:4:18 expected ';', and found '}'\n");
+}
+
 TEST(Latticec, EachMistakeIsNamed) {
   const std::pair<const char*, const char*> kCases[] = {
       {"state A { }", "'A' has no member"},

@@ -73,12 +73,23 @@ class Checker {
   bool run() {
     out_.schema = &schema_;
     std::set<std::string> object_names;
-    for (const Enum& e : schema_.enums) add_enum(e);
-    for (const Structure& s : schema_.structures) add_structure(s, s.name);
+    for (const Enum& e : schema_.enums) {
+      const Report::Part own(report_);
+      add_enum(e);
+      if (!report_.ok()) broken_.insert(e.name);
+      if (report_.is_full()) return false;
+    }
+    for (const Structure& s : schema_.structures) {
+      const Report::Part own(report_);
+      if (add_structure(s, s.name) == nullptr) broken_.insert(s.name);
+      if (report_.is_full()) return false;
+    }
     for (const Object& o : schema_.objects) {
-      if (report_.ok() && !object_names.insert(o.name).second)
+      const Report::Part own(report_);
+      if (!object_names.insert(o.name).second)
         report_.error(o.place, "there is an object '" + o.name + "' already");
       add_object(o);
+      if (report_.is_full()) return false;
     }
     if (report_.ok()) register_all();
     return report_.ok();
@@ -136,8 +147,9 @@ class Checker {
     declare(e.name, e.place, {&e, nullptr, {bytes, bytes}, &values});
   }
 
+  /// Null when it has an error, or is made of something that has one.
   const CheckedStructure* add_structure(const Structure& s, const std::string& name) {
-    if (!report_.ok()) return nullptr;
+    if (!report_.ok() || broken_.contains(s.variant_of)) return nullptr;
     CheckedStructure& out = out_.structures.emplace_back();
     out.source = &s;
     out.name = name;
@@ -156,7 +168,9 @@ class Checker {
     std::set<std::string> member_names;
     HostShape host;
     uint32_t offset = 0;
+    bool is_sound = true;
     for (const Member& member : s.members) {
+      const Report::Part own(report_);
       check_name(member.name, member.place, report_);
       if (report_.ok() && (member.name == name || names_.contains(member.name))) {
         report_.error(member.place, "'" + member.name + "' is the name of a type", "give another name");
@@ -167,7 +181,11 @@ class Checker {
         report_.error(member.place, "there is a member '" + member.name + "' already");
       }
       HostShape shape;
-      if (!report_.ok() || !add_member(member, out, &shape)) return nullptr;
+      if (!report_.ok() || !add_member(member, out, &shape)) {
+        is_sound = false;
+        if (report_.is_full()) break;
+        continue;
+      }
       offset = out.is_union() ? 0 : round_up(offset, shape.align);
       out.descs.back().offset = offset;
       host.align = std::max(host.align, shape.align);
@@ -178,6 +196,7 @@ class Checker {
         return nullptr;
       }
     }
+    if (!is_sound) return nullptr;
     if (out.is_union()) {
       host.bytes = round_up(host.bytes, host.align);
       out.desc.tag_offset = host.bytes++;
@@ -264,6 +283,7 @@ class Checker {
       }
       return true;
     }
+    if (broken_.contains(member.type)) return false;  // which says enough
     const auto found = names_.find(member.type);
     if (found == names_.end()) {
       std::vector<std::string> known;
@@ -349,7 +369,12 @@ class Checker {
     lattice_type_desc_init(&out.desc);
     out.desc.name = o.name.c_str();
     for (const Attribute& attribute : o.attributes) object_attribute(attribute, out.desc);
+    bool is_sound = true;
     for (const Object::State& state : o.states) {
+      if (broken_.contains(state.structure)) {
+        is_sound = false;
+        continue;
+      }
       const auto found = names_.find(state.structure);
       const bool is_state = found != names_.end() && found->second.structure != nullptr &&
                             found->second.structure->source->kind == Structure::Kind::kState;
@@ -365,8 +390,12 @@ class Checker {
     }
     uint16_t next_id = 1;
     out.rpcs.reserve(o.rpcs.size());
-    for (const Rpc& rpc : o.rpcs) add_rpc(o, rpc, out, &next_id);
-    if (!report_.ok()) return;
+    for (const Rpc& rpc : o.rpcs) {
+      const Report::Part own(report_);
+      add_rpc(o, rpc, out, &next_id);
+      if (report_.is_full()) return;
+    }
+    if (!report_.ok() || !is_sound) return;
     for (const CheckedObject::State& state : out.states) {
       out.behaviour_descs.push_back(
           {sizeof(lattice_behaviour_desc), 0, state.name.c_str(), &state.structure->desc, nullptr});
@@ -422,7 +451,6 @@ class Checker {
   }
 
   void add_rpc(const Object& object, const Rpc& rpc, CheckedObject& to, uint16_t* next_id) {
-    if (!report_.ok()) return;
     check_name(rpc.name, rpc.place, report_);
     CheckedRpc& out = to.rpcs.emplace_back();
     out.source = &rpc;
@@ -486,6 +514,7 @@ class Checker {
   Checked& out_;
   Report& report_;
   std::map<std::string, Named> names_;
+  std::set<std::string> broken_;  // names of what has an error
 };
 
 }  // namespace

@@ -39,41 +39,81 @@ class Parser {
   Parser(const Source& source, Schema& out, Report& report)
       : out_(out), report_(report), tokens_(split(source, report)) {}
 
-  /// Declarations; calls `import` for each import.
+  /// Declarations; calls `import` for each import. One with an error is left out.
   void run(bool is_first, const std::function<void(const std::string&, const Place&)>& import) {
-    while (next().kind != Token::Kind::kEnd && !report_.is_full() && report_.ok()) {
-      const std::vector<Attribute> attributes = take_attributes();
-      const Token& word = next();
-      if (word.is("import") && attributes.empty()) {
-        take();
-        const Token file = take();
-        if (file.kind != Token::Kind::kText) return expected("the name of a file in quotes", file);
-        if (is_first) out_.imports.push_back(file.text);
-        import(file.text, file.place);
-        need(";");
-      } else if (word.is("namespace") && attributes.empty()) {
-        take();
-        const Token name = take_name("the name of the namespace");
-        if (is_first) out_.name = name.text, out_.name_place = name.place;
-        need(";");
-      } else if (word.is("enum")) {
-        take_enum();
-      } else if (word.is("struct") || word.is("union") || word.is("state") || word.is("input")) {
-        take_structure(attributes);
-      } else if (word.is("variant")) {
-        take_variant(attributes);
-      } else if (word.is("object")) {
-        take_object(attributes);
-      } else {
-        return expected("import, namespace, enum, struct, union, state, variant, input or object", word);
-      }
-      if (out_.enums.size() + out_.structures.size() + out_.objects.size() > kMostDeclarations) {
-        return report_.error(word.place, "more than 4096 declarations");
+    while (next().kind != Token::Kind::kEnd && !report_.is_full()) {
+      const Report::Part own(report_);
+      const size_t begin = at_;
+      const Token imported = take_declaration(is_first);
+      if (!report_.ok()) {
+        skip_declaration(begin);
+      } else if (imported.kind == Token::Kind::kText) {
+        import(imported.text, imported.place);
+      } else if (out_.enums.size() + out_.structures.size() + out_.objects.size() > kMostDeclarations) {
+        return report_.too_much(next().place, "more than 4096 declarations");
       }
     }
   }
 
  private:
+  /// Returns the name of the file of an import.
+  Token take_declaration(bool is_first) {
+    const std::vector<Attribute> attributes = take_attributes();
+    const Token& word = next();
+    if (word.is("import") && attributes.empty()) {
+      take();
+      Token file = take();
+      if (file.kind != Token::Kind::kText) expected("the name of a file in quotes", file);
+      if (is_first) out_.imports.push_back(file.text);
+      need(";");
+      return file;
+    }
+    if (word.is("namespace") && attributes.empty()) {
+      take();
+      const Token name = take_name("the name of the namespace");
+      if (is_first) out_.name = name.text, out_.name_place = name.place;
+      need(";");
+    } else if (word.is("enum")) {
+      take_enum();
+    } else if (word.is("struct") || word.is("union") || word.is("state") || word.is("input")) {
+      take_structure(attributes);
+    } else if (word.is("variant")) {
+      take_variant(attributes);
+    } else if (word.is("object")) {
+      take_object(attributes);
+    } else {
+      expected("import, namespace, enum, struct, union, state, variant, input or object", word);
+    }
+    return {};
+  }
+
+  /// Goes on with the next word that begins a declaration and a line.
+  void skip_declaration(size_t begin) {
+    static constexpr const char* kWords[] = {"import", "namespace", "enum",  "struct", "union",
+                                             "state",  "variant",   "input", "object"};
+    if (at_ == begin) take();
+    for (; next().kind != Token::Kind::kEnd; take()) {
+      const bool is_word = std::ranges::any_of(kWords, [this](const char* word) { return next().is(word); });
+      const Place& place = next().place;
+      if (is_word && place.source->position(place.offset).column == 1) return;
+    }
+  }
+
+  /// Takes parts up to the closing brace. One with an error is left out, up to its semicolon.
+  template <class TakePart>
+  void take_parts(TakePart take_part) {
+    while (!next().is("}") && next().kind != Token::Kind::kEnd && !report_.is_full()) {
+      const Report::Part own(report_);
+      const size_t begin = at_;
+      take_part();
+      if (report_.ok()) continue;
+      if (at_ == begin) take();
+      while (!next().is(";") && !next().is("}") && next().kind != Token::Kind::kEnd) take();
+      take_if(";");
+    }
+    need("}");
+  }
+
   const Token& next(size_t ahead = 0) const { return tokens_[std::min(at_ + ahead, tokens_.size() - 1)]; }
   Token take() {
     const Token& token = next();
@@ -149,7 +189,7 @@ class Parser {
       Attribute& attribute = out.emplace_back();
       attribute.name = name.text;
       attribute.place = name.place;
-      if (out.size() > 16) report_.error(name.place, "more than 16 attributes");
+      if (out.size() > 16) report_.too_much(name.place, "more than 16 attributes");
       const auto same = std::ranges::count(out, name.text, &Attribute::name);
       if (report_.ok() && same > 1 && name.text != "bounds") {
         report_.error(name.place, "@" + name.text + " is there already");
@@ -157,7 +197,7 @@ class Parser {
       if (!take_if("(")) continue;
       do {
         attribute.arguments.push_back(take_argument());
-        if (attribute.arguments.size() > 8) report_.error(name.place, "more than 8 values");
+        if (attribute.arguments.size() > 8) report_.too_much(name.place, "more than 8 values");
       } while (report_.ok() && take_if(","));
       need(")");
     }
@@ -187,7 +227,7 @@ class Parser {
         value = number.whole;
       }
       out.values.push_back({entry.place, entry.text, entry.doc, value});
-      if (out.values.size() > 65536) return report_.error(entry.place, "more than 65536 values");
+      if (out.values.size() > 65536) return report_.too_much(entry.place, "more than 65536 values");
       if (value == INT64_MAX && !next().is("}"))
         return report_.error(entry.place, "no number is left for the next value");
       ++value;
@@ -200,6 +240,7 @@ class Parser {
   void take_structure(const std::vector<Attribute>& attributes) {
     const Token word = take();
     Structure& out = out_.structures.emplace_back();
+    out.is_broken = true;
     out.doc = take_doc(word, attributes);
     out.attributes = attributes;
     out.kind = word.is("union")   ? Structure::Kind::kUnion
@@ -209,12 +250,12 @@ class Parser {
     const Token name = take_name("a name");
     out.name = name.text, out.place = name.place;
     if (!need("{")) return;
-    while (report_.ok() && !next().is("}")) {
+    take_parts([&] {
       take_member(out);
       need(";");
-    }
-    need("}");
+    });
     if (report_.ok() && out.members.empty()) report_.error(out.place, "'" + out.name + "' has no member");
+    out.is_broken = !report_.ok();
   }
 
   // A copy of a state in which some members have other attributes and some are missing.
@@ -233,23 +274,28 @@ class Parser {
                            "name the state: " + base->variant_of);
     }
     if (!need("{")) return;
+    if (report_.ok() && base->is_broken) {  // which says enough
+      while (!next().is("}") && next().kind != Token::Kind::kEnd) take();
+      need("}");
+      return;
+    }
+    if (!report_.ok()) return;
     Structure out = *base;
     out.name = name.text, out.place = name.place, out.doc = std::move(doc);
     out.attributes = attributes;
     out.variant_of = of.text;
     varied_ += out.members.size();
-    if (report_.ok() && varied_ > kMostVaried) {
-      return report_.error(out.place, "variants of more than 65536 members in all");
+    if (varied_ > kMostVaried) {
+      return report_.too_much(out.place, "variants of more than 65536 members in all");
     }
-    if (report_.ok() && next().is("}")) {
+    if (next().is("}")) {
       return report_.error(out.place, "'" + out.name + "' changes nothing of '" + of.text + "'",
                            "name the members that differ, or omit some");
     }
-    while (report_.ok() && !next().is("}")) {
+    take_parts([&] {
       take_varied(out);
       need(";");
-    }
-    need("}");
+    });
     if (report_.ok() && out.members.empty()) report_.error(out.place, "'" + out.name + "' has no member");
     out_.structures.push_back(std::move(out));
   }
@@ -305,7 +351,7 @@ class Parser {
 
   void take_member(Structure& to) {
     if (to.members.size() == LATTICE_MAX_MEMBERS) {
-      return report_.error(next().place, "'" + to.name + "' has more than 256 members");
+      return report_.too_much(next().place, "'" + to.name + "' has more than 256 members");
     }
     Member member;
     member.attributes = take_attributes();
@@ -355,25 +401,22 @@ class Parser {
     const Token name = take_name("the name of the object");
     out.name = name.text, out.place = name.place;
     if (!need("{")) return;
-    while (report_.ok() && !next().is("}")) {
-      const std::vector<Attribute> own = take_attributes();
-      if (next().is("state") && own.empty()) {
-        take();
-        const Token structure = take_name("the name of a state");
-        Object::State& state = out.states.emplace_back();
-        state.place = structure.place;
-        state.structure = state.name = structure.text;
-        if (next().kind == Token::Kind::kWord) state.name = take_name("a name").text;
-        need(";");
-        if (out.states.size() > LATTICE_MAX_BEHAVIOURS) report_.error(structure.place, "more than 16 states");
-      } else if (next().is("rpc")) {
-        take_rpc(out, own);
-      } else {
-        expected("state, rpc or '}'", next());
-      }
-    }
-    need("}");
+    take_parts([&] { take_object_part(out); });
     if (report_.ok() && out.states.empty()) report_.error(out.place, "an object has a state");
+  }
+
+  void take_object_part(Object& out) {
+    const std::vector<Attribute> attributes = take_attributes();
+    if (next().is("rpc")) return take_rpc(out, attributes);
+    if (!next().is("state") || !attributes.empty()) return expected("state, rpc or '}'", next());
+    take();
+    const Token structure = take_name("the name of a state");
+    Object::State& state = out.states.emplace_back();
+    state.place = structure.place;
+    state.structure = state.name = structure.text;
+    if (next().kind == Token::Kind::kWord) state.name = take_name("a name").text;
+    if (out.states.size() > LATTICE_MAX_BEHAVIOURS) report_.too_much(structure.place, "more than 16 states");
+    need(";");
   }
 
   void take_rpc(Object& object, const std::vector<Attribute>& attributes) {
@@ -385,7 +428,7 @@ class Parser {
     out.name = name.text, out.place = name.place;
     out.arguments.kind = Structure::Kind::kArguments;
     out.arguments.place = name.place;
-    if (object.rpcs.size() > LATTICE_MAX_RPCS) return report_.error(name.place, "more than 256 rpcs");
+    if (object.rpcs.size() > LATTICE_MAX_RPCS) return report_.too_much(name.place, "more than 256 rpcs");
     if (!need("(")) return;
     while (report_.ok() && !next().is(")")) {
       take_member(out.arguments);
@@ -416,7 +459,7 @@ class Loader {
   void load(const std::string& path, const Place* from) {
     if (done_.contains(path)) return;
     if (open_.contains(path)) return report_.error(*from, "'" + path + "' imports itself, through this file");
-    if (open_.size() + done_.size() >= kMostFiles) return report_.error(*from, "more than 256 files");
+    if (open_.size() + done_.size() >= kMostFiles) return report_.too_much(*from, "more than 256 files");
     std::string why;
     std::optional<std::string> text = read_(path, &why);
     if (!text) {

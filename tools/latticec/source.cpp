@@ -44,25 +44,41 @@ void Report::error(const Place& place, const std::string& what, const std::strin
   if (count_++ >= kMostErrors) return;
   const Source& source = *place.source;
   const Source::Position at = source.position(place.offset);
-  text_ += source.path() + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) +
-           ": error: " + printable(what) + "\n";
+  std::string text = source.path() + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) +
+                     ": error: " + printable(what) + "\n";
   const std::string number = std::to_string(at.line);
   const std::string indent(number.size() < 5 ? 5 - number.size() : 0, ' ');
   const std::string_view line = source.line(at.line);
   if (at.column <= kMostColumns) {
-    text_ += indent + number + " | " + printable(line.substr(0, kMostColumns)) + "\n";
+    text += indent + number + " | " + printable(line.substr(0, kMostColumns)) + "\n";
     std::string marks;
     for (const char c : line.substr(0, std::min(at.column - 1, line.size()))) marks += c == '\t' ? '\t' : ' ';
     const size_t room = line.size() > at.column ? line.size() - at.column : 0;
     marks += "^" + std::string(std::min({place.length > 0 ? place.length - 1 : 0, room, kMostColumns}), '~');
-    text_ += std::string(indent.size() + number.size(), ' ') + " | " + marks + "\n";
+    text += std::string(indent.size() + number.size(), ' ') + " | " + marks + "\n";
   }
-  if (!hint.empty())
-    text_ += std::string(indent.size() + number.size(), ' ') + " = " + printable(hint) + "\n";
+  if (!hint.empty()) text += std::string(indent.size() + number.size(), ' ') + " = " + printable(hint) + "\n";
+  entries_.push_back({place.source, place.offset, std::move(text)});
 }
 
 void Report::error(const std::string& what) {
-  if (count_++ < kMostErrors) text_ += "error: " + printable(what) + "\n";
+  if (count_++ < kMostErrors) entries_.push_back({nullptr, 0, "error: " + printable(what) + "\n"});
+}
+
+std::string Report::text() const {
+  std::vector<const Source*> sources;
+  for (const Entry& entry : entries_) {
+    if (std::ranges::find(sources, entry.source) == sources.end()) sources.push_back(entry.source);
+  }
+  std::vector<Entry> sorted = entries_;
+  std::ranges::stable_sort(sorted, [&](const Entry& a, const Entry& b) {
+    const auto of_a = std::ranges::find(sources, a.source), of_b = std::ranges::find(sources, b.source);
+    return of_a != of_b ? of_a < of_b : a.offset < b.offset;
+  });
+  std::string out;
+  for (const Entry& entry : sorted) out += entry.text;
+  if (count_ >= kMostErrors) out += "error: so many that the rest was not looked at\n";
+  return out;
 }
 
 std::string did_you_mean(std::string_view given, const std::vector<std::string>& known) {

@@ -49,6 +49,7 @@ struct Structure {
   std::vector<Member> members;
   std::string variant_of;            // of a variant: the state that it tells in another way
   std::vector<std::string> omitted;  // of a variant: the members that it has not
+  bool is_broken = false;            // it has an error
 };
 
 struct Enum {

@@ -60,6 +60,8 @@ inline constexpr uint64_t kMinReportedAckDelayNs = 1'000'000;
 inline constexpr uint64_t kMinReportedUnreadNs = 20'000'000;
 /// A packet is taken to have waited no longer than this for being read.
 inline constexpr uint64_t kMaxUnreadNs = 250'000'000;
+/// The same of what this side reads itself, and so knows.
+inline constexpr uint64_t kMaxOwnUnreadNs = 1'000'000'000;
 inline constexpr uint32_t kFastRetransmitPackets = 3;  ///< R-07.
 inline constexpr uint32_t kBlackHoleLosses = 4;        ///< L-06.
 /// Default of the longest interval between two sendings of a reliable message: the upper bound of rto.

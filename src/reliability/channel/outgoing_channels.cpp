@@ -169,7 +169,8 @@ OutgoingChannels::OutgoingChannels(base::BufferPool& pool, const wire::ChannelTa
     : engine_(pool), application_(pool), modes_(&modes) {
   for (uint8_t i = 0; i < wire::kChannelCount; ++i) {
     if (!wire::is_reliable(modes.mode(i))) continue;
-    reliable_[i] = std::make_unique<SendChannel>(pool, max_resend_interval_ns);
+    const bool is_ordered = modes.mode(i) == wire::ChannelMode::kReliableOrdered;
+    reliable_[i] = std::make_unique<SendChannel>(pool, max_resend_interval_ns, is_ordered);
   }
 }
 

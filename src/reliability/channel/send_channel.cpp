@@ -10,10 +10,11 @@ namespace {
 constexpr size_t kMaxEntries = static_cast<size_t>(kMaxReliableWindow) + kMaxQueuedMessages;
 }  // namespace
 
-SendChannel::SendChannel(base::BufferPool& pool, uint64_t max_resend_interval_ns)
+SendChannel::SendChannel(base::BufferPool& pool, uint64_t max_resend_interval_ns, bool is_ordered)
     : pool_(&pool),
       entries_(pool, kMaxEntries),
-      max_interval_ms_(static_cast<uint16_t>(max_resend_interval_ns / kMillisecondNs)) {
+      max_interval_ms_(static_cast<uint16_t>(max_resend_interval_ns / kMillisecondNs)),
+      is_ordered_(is_ordered) {
   LATTICE_CHECK(max_resend_interval_ns >= kMillisecondNs &&
                 max_resend_interval_ns <= 60'000 * kMillisecondNs);
 }
@@ -88,7 +89,6 @@ SendChannel::Range SendChannel::sent_range(uint32_t first, size_t count) const {
   return {offset(begin), offset(end)};
 }
 
-// One pass for all messages of a packet, and the front moves once: a packet of small messages has twenty.
 size_t SendChannel::take_acked(uint32_t first, size_t count, std::span<uint32_t> receipts) {
   LATTICE_ASSERT(count <= receipts.size());
   const Range range = sent_range(first, count);
@@ -98,17 +98,31 @@ size_t SendChannel::take_acked(uint32_t first, size_t count, std::span<uint32_t>
     if (entry.state == State::kAcked) continue;  // Another packet was acked first.
     if (entry.state == State::kLost) --lost_count_;
     entry.state = State::kAcked;
-    if (entry.body.receipt != 0) receipts[receipt_count++] = entry.body.receipt;
+    const uint32_t receipt = entry.body.receipt;
     release(entry);
+    if (receipt == 0) continue;
+    if (is_ordered_) {
+      entry.body.receipt = receipt;
+    } else {
+      receipts[receipt_count++] = receipt;
+    }
   }
+  return receipt_count;
+}
+
+// The front moves once for all messages of a packet: a packet of small messages has twenty.
+uint32_t SendChannel::drop_acked() {
   size_t done = 0;
-  while (done < sent_count_ && entries_[done].state == State::kAcked) ++done;
+  uint32_t receipt = 0;
+  while (receipt == 0 && done < sent_count_ && entries_[done].state == State::kAcked) {
+    receipt = entries_[done++].body.receipt;
+  }
   entries_.pop_front(done);
   front_index_ += static_cast<uint32_t>(done);
   sent_count_ -= done;
   lost_cursor_ -= std::min(lost_cursor_, done);
   if (entries_.empty()) entries_.reset();
-  return receipt_count;
+  return receipt;
 }
 
 void SendChannel::on_lost(uint32_t first, size_t count, uint64_t packet_seq) {

@@ -7,7 +7,8 @@
 // packets late, new messages may use the same message_ids, but never the same indexes.
 //
 // Must stay true: ids are consecutive from the front; message n is sent only while n - front is below the
-// window; no message is dropped before it is acked; each receipt is reported once.
+// window; no message is dropped before it is acked; each receipt is reported once, and in order where
+// messages are.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +30,10 @@ namespace lattice::reliability {
 class SendChannel {
  public:
   /// A message is repeated at the latest `max_resend_interval_ns` after it was last sent; up to 60 s.
-  explicit SendChannel(base::BufferPool& pool, uint64_t max_resend_interval_ns = kMaxResendIntervalNs);
+  /// `is_ordered`: a receipt is reported when all earlier messages are acked too. The peer delivers none
+  /// before those.
+  explicit SendChannel(base::BufferPool& pool, uint64_t max_resend_interval_ns = kMaxResendIntervalNs,
+                       bool is_ordered = false);
   ~SendChannel();
   SendChannel(const SendChannel&) = delete;
   SendChannel& operator=(const SendChannel&) = delete;
@@ -105,7 +109,9 @@ class SendChannel {
   void on_acked(uint32_t first, size_t count, Told told) {
     std::array<uint32_t, CarriedItems::kMaxPerPacket> receipts;
     const size_t told_count = take_acked(first, count, receipts);
+    uint32_t in_turn = drop_acked();
     for (size_t i = 0; i < told_count; ++i) told(receipts[i]);
+    for (; in_turn != 0; in_turn = drop_acked()) told(in_turn);
   }
   /// Packet `packet_seq`, which carried the `count` messages from index `first` on, was lost.
   void on_lost(uint32_t first, size_t count, uint64_t packet_seq);
@@ -176,6 +182,8 @@ class SendChannel {
   };
   Range sent_range(uint32_t first, size_t count) const;
   size_t take_acked(uint32_t first, size_t count, std::span<uint32_t> receipts);
+  /// Drops acked messages from the front, up to the first with a receipt, which it returns; 0: there is none.
+  uint32_t drop_acked();
   void release(Entry& entry);
   void clear_counts();
 
@@ -183,6 +191,7 @@ class SendChannel {
   PooledRing<Entry> entries_;
   uint32_t front_index_ = 0;
   uint16_t max_interval_ms_;
+  bool is_ordered_;
   size_t window_ = static_cast<size_t>(kReliableWindow);
   size_t sent_count_ = 0;     ///< Entries ever sent: a prefix of entries_.
   size_t lost_count_ = 0;     ///< Entries in kLost.

@@ -74,14 +74,25 @@ class UnreliableQueue {
     if (entries_.empty()) entries_.reset();
   }
 
-  /// Gives up messages that have waited for `most_ms` or longer, calling lost(receipt) for each receipt.
-  /// Returns how many.
+  /// Gives up messages that have waited for `most_ms` or longer, calling lost(receipt) for each receipt of
+  /// each fragment. Returns how many. A message of which fragments have left would be of no use without the
+  /// rest, so it has a second more.
   template <class Lost>
   uint32_t give_up(uint32_t now_ms, uint32_t most_ms, Lost lost) {
+    constexpr uint32_t kToFinishMs = 1000;
     uint32_t count = 0;
     for (; !entries_.empty() && now_ms - entries_.front().queued_ms >= most_ms; ++count) {
-      if (entries_.front().body.receipt != 0) lost(entries_.front().body.receipt);
-      pop_front();
+      const OutgoingMessage message = front();
+      size_t left = 1;  // the fragments of a message lie next to each other
+      if (message.is_fragment()) {
+        const bool has_begun = message.fragment.index != 0;
+        if (has_begun && now_ms - entries_.front().queued_ms < most_ms + kToFinishMs) break;
+        left = size_t{message.fragment.count} - message.fragment.index;
+      }
+      for (; left != 0; --left) {
+        if (entries_.front().body.receipt != 0) lost(entries_.front().body.receipt);
+        pop_front();
+      }
     }
     return count;
   }

@@ -12,7 +12,7 @@ using base::kSecondNs;
 /// A send gets the budget of at most this much time, so that a late send is not one large burst ...
 constexpr uint64_t kMaxBurstNs = 100'000'000;
 /// ... or of the time before the last send, if every send is as late, under a controller alone.
-constexpr uint64_t kMaxSlowBurstNs = 250'000'000;
+constexpr uint64_t kMaxSlowBurstNs = 1'000'000'000;
 /// This much of the window stays free for messages that come later. A larger reserve would keep the window
 /// from being used, and from growing.
 constexpr uint64_t kWindowReserveBytes = 2 * kDatagramBytes;
@@ -45,9 +45,9 @@ uint64_t Pacer::limited_rate(const PathState& path) const {
   return rate;
 }
 
-// C-03: two datagrams, or the bytes of one tick.
+// C-03: two datagrams, or the bytes of one tick and what the last one left of a datagram.
 uint64_t Pacer::cap_bytes() const {
-  return std::max(2 * kDatagramBytes, rate_bytes_per_s_ * tick_ns_ / kSecondNs);
+  return std::max(2 * kDatagramBytes, rate_bytes_per_s_ * tick_ns_ / kSecondNs + kDatagramBytes);
 }
 
 void Pacer::begin_send(const PathState& path, uint64_t last_tick_ns) {
@@ -118,7 +118,8 @@ void Pacer::on_sent(const Sent& sent) {
   if (sent.charge != Charge::kFree) bucket_.take(sent.bytes);
   const bool was_idle = sent.bytes_in_flight <= sent.bytes;
   if (was_idle && controller_ && sent.now_ns > last_sent_ns_) {
-    controller_->on_idle(sent.now_ns - last_sent_ns_);
+    const uint64_t idle_ns = sent.now_ns - last_sent_ns_;
+    controller_->on_idle(idle_ns - std::min(idle_ns, last_since_ns_));  // a rare send is no idleness
   }
   last_sent_ns_ = sent.now_ns;
   peak_bytes_in_flight_ = std::max(peak_bytes_in_flight_, sent.bytes_in_flight);

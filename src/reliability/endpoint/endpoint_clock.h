@@ -30,7 +30,7 @@ class EndpointClock {
   // Readings of the socket.
 
   void begin_reading() {
-    unread_ns_ = emptied_ns_ == 0 ? 0 : std::min(now_ns_ - emptied_ns_, kMaxUnreadNs);
+    unread_ns_ = emptied_ns_ == 0 ? 0 : std::min(now_ns_ - emptied_ns_, kMaxOwnUnreadNs);
     reading_every_ns_ = std::max(unread_ns_, reading_every_ns_ - reading_every_ns_ / 8);
   }
   /// The socket was read until it was empty.

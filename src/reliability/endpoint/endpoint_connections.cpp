@@ -58,12 +58,18 @@ void Endpoint::Core::end_half_open(uint64_t connection_id) {
   free_connection(connection);
 }
 
+void Endpoint::Core::free_a_leaving_one() {
+  for (const auto& connection : connections) {
+    if (connection && connection->is_leaving()) return free_connection(*connection);
+  }
+}
+
 void Endpoint::Core::on_accepted_client(connection::ServerAccepted& accepted) {
   const std::optional<ConnectionHandle> handle = table.insert(accepted.connection_id);
   if (!handle) {
     // admit() saw a free slot and the handshake chose a fresh id. The only remaining cause is an outgoing
     // connection with the same id.
-    server->on_ended(accepted.connection_id);
+    server->on_ended(accepted.connection_id, context.clock.now_ns());
     return;
   }
   make_connection(*handle).begin_accepted(accepted);
@@ -83,7 +89,7 @@ void Endpoint::Core::finish_phase() {
 void Endpoint::Core::free_connection(Connection& connection) {
   const ConnectionHandle handle = connection.handle();
   batch.seal_pending();  // Its Disconnect may still be waiting.
-  if (connection.is_incoming()) server->on_ended(connection.connection_id());
+  if (connection.is_incoming()) server->on_ended(connection.connection_id(), context.clock.now_ns());
   table.erase(handle);
   schedule.set(handle.slot, ServiceSchedule::kNever);
   connections[handle.slot].reset();

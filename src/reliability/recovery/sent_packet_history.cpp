@@ -241,9 +241,10 @@ AckResult SentPacketHistory::on_ack(const wire::AckBlock& ack, uint64_t now_ns, 
 }
 
 // The patience without an ack of a later packet. The message timers have fired long before, so this loss
-// settles only receipts and counters.
+// settles only receipts and counters. A bound of rto may lie below the round trip: no ack is silent then.
 uint64_t SentPacketHistory::silent_ns(const RttEstimator& rtt) {
-  return 2 * rtt.rto_ns() + kMaxAckDelayNs;
+  const uint64_t unbounded_ns = rtt.has_sample() ? rtt.srtt_ns() + 4 * rtt.rttvar_ns() : kInitialRtoNs;
+  return 2 * std::max(rtt.rto_ns(), unbounded_ns) + kMaxAckDelayNs;
 }
 
 // The patience with an ack of a later packet: 9/8 of a round trip, and the lateness of those that were

@@ -10,6 +10,7 @@ namespace lattice::connection {
 HalfOpenTable::HalfOpenTable(uint32_t total, uint32_t per_subject, uint64_t life_ns, size_t routes)
     : total_(total), per_route_(part_of_route(total, routes)), per_subject_(per_subject), life_ns_(life_ns) {
   entries_.reserve(total);
+  remembered_.reserve(kMostRemembered);
 }
 
 void HalfOpenTable::note_gone(const Entry& entry) {
@@ -18,10 +19,25 @@ void HalfOpenTable::note_gone(const Entry& entry) {
   --of_route_[entry.owner.subject.route];
 }
 
+void HalfOpenTable::remember(const Owner& owner, uint64_t now_ns) {
+  std::erase_if(remembered_,
+                [&](const Remembered& each) { return now_ns >= each.until_ns || each.owner.is_same(owner); });
+  if (remembered_.size() == kMostRemembered) remembered_.erase(remembered_.begin());
+  remembered_.push_back({owner, now_ns + kRememberNs});
+  for (Entry& entry : entries_) entry.is_sure = entry.is_sure && !entry.owner.is_same(owner);
+}
+
+bool HalfOpenTable::is_remembered(const Owner& owner, uint64_t now_ns) const {
+  return std::any_of(remembered_.begin(), remembered_.end(), [&](const Remembered& each) {
+    return now_ns < each.until_ns && each.owner.is_same(owner);
+  });
+}
+
 void HalfOpenTable::drop_expired(uint64_t now_ns) {
   size_t expired = 0;
   while (expired < entries_.size() && now_ns >= entries_[expired].began_ns + life_ns_) {
-    note_gone(entries_[expired++]);
+    note_gone(entries_[expired]);
+    remember(entries_[expired++].owner, now_ns);
   }
   entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(expired));
 }
@@ -33,8 +49,10 @@ uint32_t HalfOpenTable::count(Matches matches) const {
 
 template <class Matches>
 std::optional<HalfOpenTable::Room> HalfOpenTable::oldest(uint64_t now_ns, Matches matches) const {
-  const auto entry = std::find_if(entries_.begin(), entries_.end(), matches);
-  if (entry == entries_.end() || now_ns < entry->began_ns + kSureNs) return std::nullopt;
+  const auto entry = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& each) {
+    return matches(each) && each.may_give_way(now_ns);
+  });
+  if (entry == entries_.end()) return std::nullopt;
   return Room{entry->connection_id};
 }
 
@@ -52,8 +70,7 @@ std::optional<HalfOpenTable::Room> HalfOpenTable::oldest_of_fullest_subject(uint
   std::optional<Room> found;
   uint32_t most = 0;
   for (const Entry& entry : entries_) {
-    if (now_ns < entry.began_ns + kSureNs) break;
-    if (entry.owner.subject.route != route) continue;
+    if (!entry.may_give_way(now_ns) || entry.owner.subject.route != route) continue;
     const uint32_t of_subject = of_subject_.at(entry.owner.subject);
     if (of_subject <= most) continue;
     most = of_subject;
@@ -82,18 +99,30 @@ std::optional<HalfOpenTable::Room> HalfOpenTable::room_for(const Owner& owner, u
 
 void HalfOpenTable::insert(uint64_t connection_id, const Owner& owner, uint64_t now_ns) {
   LATTICE_CHECK(entries_.size() < total_ && owner.subject.route < of_route_.size());
-  entries_.push_back({connection_id, owner, now_ns});
+  entries_.push_back({connection_id, owner, now_ns, !is_remembered(owner, now_ns)});
   ++of_subject_[owner.subject];
   ++of_route_[owner.subject.route];
 }
 
-void HalfOpenTable::erase(uint64_t connection_id) {
-  const auto entry = std::find_if(entries_.begin(), entries_.end(), [connection_id](const Entry& each) {
-    return each.connection_id == connection_id;
-  });
-  if (entry == entries_.end()) return;
+std::vector<HalfOpenTable::Entry>::iterator HalfOpenTable::find(uint64_t connection_id) {
+  return std::find_if(entries_.begin(), entries_.end(),
+                      [connection_id](const Entry& each) { return each.connection_id == connection_id; });
+}
+
+void HalfOpenTable::remove(std::vector<Entry>::iterator entry) {
   note_gone(*entry);
   entries_.erase(entry);
+}
+
+void HalfOpenTable::confirm(uint64_t connection_id) {
+  if (const auto entry = find(connection_id); entry != entries_.end()) remove(entry);
+}
+
+void HalfOpenTable::end(uint64_t connection_id, uint64_t now_ns) {
+  const auto entry = find(connection_id);
+  if (entry == entries_.end()) return;
+  remember(entry->owner, now_ns);
+  remove(entry);
 }
 
 uint32_t HalfOpenTable::size(uint64_t now_ns) {

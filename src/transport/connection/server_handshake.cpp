@@ -93,8 +93,8 @@ void ServerHandshake::update(const ServerMoment& moment) {
   started_unix_s_ = std::min(started_unix_s_, moment.unix_s);
 }
 
-void ServerHandshake::on_ended(uint64_t connection_id) {
-  half_open_.erase(connection_id);
+void ServerHandshake::on_ended(uint64_t connection_id, uint64_t now_ns) {
+  half_open_.end(connection_id, now_ns);
   claims_.on_connection_ended(connection_id);
 }
 

@@ -197,9 +197,9 @@ class ServerHandshake {
   void update(const ServerMoment& moment);
 
   /// The first packet of this connection opened: it is no longer half-open.
-  void on_confirmed(uint64_t connection_id) { half_open_.erase(connection_id); }
+  void on_confirmed(uint64_t connection_id) { half_open_.confirm(connection_id); }
   /// The connection is gone: from now on its message 3 gets no answer.
-  void on_ended(uint64_t connection_id);
+  void on_ended(uint64_t connection_id, uint64_t now_ns);
 
   uint64_t refusal_count(ServerRefusal refusal) const { return refusals_[static_cast<size_t>(refusal)]; }
   uint64_t accepted_count() const { return accepted_count_; }

@@ -306,7 +306,7 @@ ServerResult ServerHandshake::settle(const base::PathId& from, const ServerMomen
   }
   if (half_open_room->gives_way != 0) {
     result.gave_way = half_open_room->gives_way;
-    on_ended(result.gave_way);
+    on_ended(result.gave_way, moment.now_ns);
     count(ServerRefusal::kHalfOpenLimit);
   }
   const uint64_t connection_id = new_connection_id();

@@ -497,6 +497,75 @@ TEST(ReceiveChannel, WhatACreditAllowedIsNeverBeyondTheWindow) {
   }
 }
 
+// The peer delivers nothing of an ordered channel before what is missing in front of it.
+TEST(SendChannel, ReceiptsOfAnOrderedChannelComeInOrder) {
+  for (const bool is_ordered : {false, true}) {
+    base::BufferPool pool(16u << 20);
+    SendChannel channel(pool, kMaxResendIntervalNs, is_ordered);
+    for (uint32_t receipt : {1u, 0u, 3u, 4u}) ASSERT_TRUE(channel.queue(0, body_of(1), receipt));
+    for (uint64_t seq = 0; seq < 4; ++seq) ASSERT_TRUE(send_one(channel, seq, 0));
+    std::vector<uint32_t> told;
+    const auto note = [&told](uint32_t receipt) { told.push_back(receipt); };
+    channel.on_acked(3, 1, note);
+    channel.on_acked(1, 1, note);
+    EXPECT_EQ(told, is_ordered ? std::vector<uint32_t>() : std::vector<uint32_t>{4});
+    channel.on_acked(0, 1, note);
+    EXPECT_EQ(told, is_ordered ? std::vector<uint32_t>{1} : (std::vector<uint32_t>{4, 1}));
+    channel.on_acked(2, 1, [&](uint32_t receipt) {
+      note(receipt);
+      EXPECT_TRUE(channel.queue(0, body_of(1), 0)) << "told() may queue more";
+    });
+    EXPECT_EQ(told, is_ordered ? (std::vector<uint32_t>{1, 3, 4}) : (std::vector<uint32_t>{4, 1, 3}));
+    EXPECT_TRUE(channel.validate());
+    channel.lose_everything([](uint32_t receipt) { ADD_FAILURE() << receipt << " was told already"; });
+  }
+  base::BufferPool pool(16u << 20);
+  SendChannel channel(pool, kMaxResendIntervalNs, true);
+  for (uint32_t receipt : {1u, 2u}) ASSERT_TRUE(channel.queue(0, body_of(1), receipt));
+  for (uint64_t seq = 0; seq < 2; ++seq) ASSERT_TRUE(send_one(channel, seq, 0));
+  channel.on_acked(1, 1, [](uint32_t) { ADD_FAILURE(); });
+  std::vector<uint32_t> lost;
+  channel.lose_everything([&lost](uint32_t receipt) { lost.push_back(receipt); });
+  EXPECT_EQ(lost, (std::vector<uint32_t>{1, 2})) << "the peer never delivers the second";
+}
+
+// Half of a message is of no use to anybody.
+TEST(UnreliableQueue, AMessageIsGivenUpWholeOrFinished) {
+  base::BufferPool pool(16u << 20);
+  UnreliableQueue queue(pool);
+  const auto body = body_of(1);
+  const auto add = [&](uint32_t receipt, uint16_t fragments, uint32_t now_ms) {
+    OutgoingMessage message;
+    message.body = body;
+    message.receipt = receipt;
+    if (fragments != 0) message.flags = wire::kFlagFragment;
+    message.fragment.count = fragments;
+    for (uint16_t i = 0; i < std::max<uint16_t>(fragments, 1); ++i) {
+      message.fragment.index = static_cast<uint8_t>(i);
+      ASSERT_TRUE(queue.queue(message, now_ms));
+    }
+  };
+  std::vector<uint32_t> lost;
+  const auto note = [&lost](uint32_t receipt) { lost.push_back(receipt); };
+  add(1, 3, 0);
+  add(2, 0, 0);
+  add(3, 256, 0);
+  add(4, 0, 60);
+  EXPECT_EQ(queue.give_up(59, 60, note), 0u);
+  EXPECT_EQ(queue.give_up(60, 60, note), 3u) << "messages, not fragments";
+  EXPECT_EQ(lost.size(), 3u + 1 + 256);
+  EXPECT_EQ(queue.front().receipt, 4u);
+  lost.clear();
+  queue.pop_front();
+  add(5, 3, 100);
+  add(6, 0, 100);
+  queue.pop_front();  // the first fragment leaves
+  EXPECT_EQ(queue.give_up(1'159, 60, note), 0u) << "the rest follows, and what waits behind it waits";
+  EXPECT_EQ(queue.give_up(1'160, 60, note), 2u) << "unless the link stands still";
+  EXPECT_EQ(lost, (std::vector<uint32_t>{5, 5, 6}));
+  EXPECT_EQ(pool.stats().buffers_live, 0u);
+}
+
 TEST(UnreliableQueue, BoundsAndReceipts) {
   base::BufferPool pool(16u << 20);
   UnreliableQueue queue(pool);

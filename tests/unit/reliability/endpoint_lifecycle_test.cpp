@@ -206,6 +206,49 @@ TEST(EndpointLifecycle, DisconnectReachesThePeerOnceThroughLoss) {
   }
 }
 
+// The place of who was sent away and does not answer is free at once, not after the grace.
+TEST(EndpointLifecycle, ANewcomerGetsThePlaceOfWhoLeaves) {
+  RigOptions options = with_delay(5);
+  options.client_count = 3;
+  options.server.max_connections = 2;
+  EndpointRig rig(std::move(options));
+  for (size_t i = 0; i < 2; ++i) ASSERT_EQ(rig.connect(*rig.clients[i]), ConnectResult::kOk);
+  ASSERT_TRUE(rig.run_until(kSecond, [&] { return rig.server.handler.connected.size() == 2; }));
+  rig.clients[0]->endpoint.reset();
+  rig.server.endpoint->disconnect(rig.server.handler.connected[0], DisconnectReason::kKicked);
+  rig.server.endpoint->disconnect(rig.server.handler.connected[1], DisconnectReason::kKicked);
+  rig.clients[1]->endpoint.reset();
+  ASSERT_EQ(rig.connect(*rig.clients[2]), ConnectResult::kOk);
+  EXPECT_TRUE(rig.run_until(100 * kMs, [&] { return rig.server.handler.connected.size() == 3; }));
+  EXPECT_EQ(rig.server.handler.ended.size(), 2u);
+  rig.run(kSecond);
+  EXPECT_EQ(rig.server.endpoint->connection_count(), 1u);
+  EXPECT_EQ(rig.server.handler.ended.size(), 2u) << "each end is told once";
+}
+
+// "The last message with a receipt, and the end when it comes" loses nothing.
+TEST(EndpointLifecycle, AGoodbyeAfterTheReceiptOfTheLastMessageLosesNothing) {
+  for (uint64_t seed = 1; seed <= 50; ++seed) {
+    RigOptions options = with_delay(20, 4 * kMs);
+    options.seed = seed;
+    EndpointRig rig(std::move(options));
+    ASSERT_TRUE(rig.connect_all());
+    socket::Impairment lossy;
+    lossy.delay_ms = 20;
+    lossy.loss = 0.2;
+    rig.network.set_default(lossy);
+    for (uint8_t i = 1; i <= 20; ++i) {
+      ASSERT_EQ(rig.server.endpoint->send(rig.server.connection, Channel::kReliableOrdered, {},
+                                          test::Bytes(700, i), i == 20 ? 1 : 0),
+                SendResult::kOk);
+    }
+    ASSERT_TRUE(rig.run_until(30 * kSecond, [&] { return rig.server.handler.receipts.contains(1); }));
+    rig.server.endpoint->disconnect(rig.server.connection, DisconnectReason::kRequested);
+    rig.run(kSecond);
+    EXPECT_EQ(rig.client().handler.received.size(), 20u) << seed;
+  }
+}
+
 TEST(EndpointLifecycle, LongReasonTextIsCutAtACharacter) {
   EndpointRig rig(with_delay(1));
   ASSERT_TRUE(rig.connect_all());

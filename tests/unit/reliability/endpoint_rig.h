@@ -239,6 +239,7 @@ class RigOf {
     out.max_connections = from.max_connections;
     out.timers = from.timers;
     out.rotation = from.rotation;
+    out.rto = from.rto;
     out.link_limits = from.link_limits;
     out.max_datagram_bytes = from.max_datagram_bytes;
     out.connect_budget_ns = from.connect_budget_ns;

@@ -253,7 +253,7 @@ TEST(Handshake, AfterTheConnectionEndedItsTokenMeetsSilence) {
   const Bytes response = rig.response_of(client);
   rig.ask(response);
   ASSERT_TRUE(rig.last.accepted);
-  rig.server.handshake.on_ended(rig.last.accepted->connection_id);
+  rig.server.handshake.on_ended(rig.last.accepted->connection_id, rig.now_ns);
   EXPECT_TRUE(rig.ask(response).empty());
   EXPECT_EQ(rig.refusal(), ServerRefusal::kTokenReused);
 }

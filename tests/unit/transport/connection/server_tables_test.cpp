@@ -127,7 +127,7 @@ TEST(HalfOpenTable, CapsInAllAndPerPrefixAndForgetsByAge) {
     table.insert(id, {{.id = id}, 0}, kMs);
   }
   EXPECT_FALSE(table.room_for({{.id = 99}, 0}, kMs)) << "full in all";
-  table.erase(4);
+  table.confirm(4);
   EXPECT_EQ(who_gives_way(table, {{.id = 99}, 0}, kMs), 0u);
   EXPECT_EQ(who_gives_way(table, {{.id = 1}, 0}, 5 * kSecond - 1), 1u) << "still there";
   EXPECT_EQ(who_gives_way(table, {{.id = 1}, 0}, 5 * kSecond), 0u);
@@ -143,7 +143,7 @@ TEST(HalfOpenTable, AnOldEntryGivesWay) {
   EXPECT_FALSE(table.room_for({{.id = 1}, 0}, kSure - 1));
   EXPECT_EQ(who_gives_way(table, {{.id = 1}, 0}, kSure), 1u) << "the oldest";
   EXPECT_EQ(who_gives_way(table, {{.id = 2}, 0}, kSure), 0u) << "there is room for others";
-  table.erase(1);
+  table.confirm(1);
   table.insert(3, {{.id = 1}, 0}, kSure);
   EXPECT_FALSE(table.room_for({{.id = 1}, 0}, kSure));
 }
@@ -178,6 +178,52 @@ TEST(HalfOpenTable, AServerWithoutAPlaceTakesOneOfAHalfOpenConnection) {
   table.insert(1, {{.id = 2}, 0}, 0);
   EXPECT_FALSE(table.room_for({{.id = 1}, 0}, kSure - 1, true));
   EXPECT_EQ(who_gives_way(table, {{.id = 1}, 0}, kSure, true), 1u);
+}
+
+// Else one player with a few tokens a second holds the last places of a server, each for kSureNs.
+TEST(HalfOpenTable, WhoDidNotConfirmIsSureOfNothing) {
+  const Owner bad{{.id = 1}, 7}, bad_elsewhere{{.id = 5}, 7}, good{{.id = 1}, 8}, other{{.id = 2}, 9};
+  HalfOpenTable table(64, 16, 10 * kSecond);
+  table.insert(1, bad, 0);
+  table.insert(2, bad_elsewhere, kMs);
+  EXPECT_FALSE(table.room_for(other, 2 * kMs, true)) << "nobody is known yet";
+  table.end(1, kSure);
+  EXPECT_EQ(who_gives_way(table, other, kSure + 1, true), 2u) << "his other entry too, at any age";
+  table.end(2, kSure + 1);
+  table.insert(3, bad, kSure + 2);
+  table.insert(4, good, kSure + 2);
+  EXPECT_EQ(who_gives_way(table, other, kSure + 3, true), 3u) << "and those to come, but no neighbour's";
+  table.confirm(3);
+  EXPECT_FALSE(table.room_for(other, kSure + 3, true));
+  table.confirm(4);
+
+  constexpr uint64_t kForgotten = kSure + 1 + HalfOpenTable::kRememberNs;
+  table.insert(5, bad, kForgotten);
+  EXPECT_FALSE(table.room_for(other, kForgotten, true)) << "a minute later he is as good as anybody";
+  EXPECT_EQ(table.size(kForgotten + 10 * kSecond), 0u);  // it ended by its age
+  table.insert(6, bad, kForgotten + 10 * kSecond);
+  EXPECT_EQ(who_gives_way(table, other, kForgotten + 10 * kSecond, true), 6u);
+}
+
+TEST(HalfOpenTable, WithoutAPlayerThePrefixIsRemembered) {
+  HalfOpenTable table(64, 16, 10 * kSecond);
+  table.insert(1, {{.id = 1}, 0}, 0);
+  table.end(1, kMs);
+  table.insert(2, {{.id = 1}, 0}, kMs);
+  table.insert(3, {{.id = 2}, 0}, kMs);
+  EXPECT_EQ(who_gives_way(table, {{.id = 3}, 4}, kMs, true), 2u);
+}
+
+TEST(HalfOpenTable, SoManyAreRememberedAndNoMore) {
+  HalfOpenTable table(64, 16, 10 * kSecond);
+  for (uint64_t player = 1; player <= HalfOpenTable::kMostRemembered + 1; ++player) {
+    table.insert(player, {{.id = player}, player}, 0);
+    table.end(player, 0);
+  }
+  table.insert(1000, {{.id = 1}, 1}, 0);
+  EXPECT_FALSE(table.room_for({{.id = 9}, 0}, 0, true)) << "the oldest is forgotten";
+  table.insert(1001, {{.id = 2}, 2}, 0);
+  EXPECT_EQ(who_gives_way(table, {{.id = 9}, 0}, 0, true), 1001u);
 }
 
 TEST(HalfOpenTable, EachRouteHasItsPart) {

@@ -45,9 +45,11 @@ uint64_t Pacer::limited_rate(const PathState& path) const {
   return rate;
 }
 
-// C-03: two datagrams, or the bytes of one tick and what the last one left of a datagram.
+// C-03: two datagrams, or the bytes of one tick. Under a ceiling also what the last tick left of a datagram:
+// the ceiling is to be used. A controller finds a rate that fits without.
 uint64_t Pacer::cap_bytes() const {
-  return std::max(2 * kDatagramBytes, rate_bytes_per_s_ * tick_ns_ / kSecondNs + kDatagramBytes);
+  const uint64_t left_bytes = rate_bytes_per_s_ == max_rate_bytes_per_s_ ? kDatagramBytes : 0;
+  return std::max(2 * kDatagramBytes, rate_bytes_per_s_ * tick_ns_ / kSecondNs + left_bytes);
 }
 
 void Pacer::begin_send(const PathState& path, uint64_t last_tick_ns) {

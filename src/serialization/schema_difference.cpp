@@ -42,6 +42,12 @@ PlaceInSchema place_of(std::string_view kind, size_t spaces, const std::vector<s
   return {spaces + (path.size() > 2 && in_rpc ? 2 : 1)};
 }
 
+/// The member of lattice_world_config that makes this line, for those of which users know no line.
+std::string_view config_member_of(const std::vector<std::string_view>& words) {
+  if (words.size() == 3 && words[0] == "channel" && words[2] == "bulk") return "transfer_channel";
+  return words.size() == 2 && words[0] == "transport" && words[1] == "only" ? "transport_only" : "";
+}
+
 std::string printable(std::string_view text) {
   std::string out(text.substr(0, kMaxShownBytes));
   for (char& c : out) c = c >= ' ' && c <= '~' ? c : '?';
@@ -59,6 +65,10 @@ std::vector<SchemaLine> lines_of(std::string_view canonical) {
     if (spaces == std::string_view::npos) continue;
     line.remove_prefix(spaces);
     const std::vector<std::string_view> words = words_of(line);
+    if (const std::string_view member = config_member_of(words); !member.empty()) {
+      out.push_back({std::string(member), words[0] == "channel" ? std::string(words[1]) : ""});
+      continue;
+    }
     const PlaceInSchema place = place_of(words[0], spaces, path);
     if (words.size() <= place.name || place.depth > kMaxDepth) continue;
     const std::string_view name = words[place.name];

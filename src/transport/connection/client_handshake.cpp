@@ -85,6 +85,8 @@ void ClientHandshake::schedule_retry(uint64_t now_ns) {
 }
 
 void ClientHandshake::send_request(DatagramSink& sink) {
+  constexpr uint32_t kMostUnreported = 3;  // reports are rare, and get lost too
+  if (++requests_since_report_ > kMostUnreported) is_unreachable_ = false;
   std::array<uint8_t, wire::kFloorDatagramBytes> out;
   wire::PacketHeader header;
   header.protocol_id = config_.protocol_id;

@@ -125,7 +125,10 @@ class ClientHandshake {
 
   /// The network reports that the server's address is unreachable. The report only adds a hint to kGaveUp,
   /// because anyone can forge it.
-  void on_unreachable() { is_unreachable_ = true; }
+  void on_unreachable() {
+    is_unreachable_ = true;
+    requests_since_report_ = 0;
+  }
 
   /// kConnecting or kHandshake while in progress, then kConnected, kDisconnected (refused) or kTimeout.
   const Lifecycle& lifecycle() const { return lifecycle_; }
@@ -218,7 +221,9 @@ class ClientHandshake {
   uint64_t retry_at_ns_ = 0;
   uint32_t retry_count_ = 0;  // k of the interval, from the last change of state.
   bool was_challenged_ = false;
-  bool is_unreachable_ = false;  // Reported, and no datagram came from the server since.
+  // Reported: no datagram came from the server since, and requests went without a report no more than thrice.
+  bool is_unreachable_ = false;
+  uint32_t requests_since_report_ = 0;
   uint64_t allowance_second_ = 0;
   uint32_t allowance_used_ = 0;
   DisconnectReason advisory_ = DisconnectReason::kNone;

@@ -44,6 +44,27 @@ TEST(SchemaDifference, NamesTheMemberAndBothSides) {
             Sentences{"Player.rpc fire.Fire.at: client tick varint 32, server tick fixed 32"});
 }
 
+// What no type declares: the members of lattice_world_config are named.
+TEST(SchemaDifference, NamesTheSettingsOfChannels) {
+  const std::string plain = "lattice 1\nchannels\nchannel 3 reliable_ordered\nchannel 14 ack\n";
+  const std::string bulk5 = with(plain, "channel 14", "channel 5 bulk\nchannel 14");
+  const std::string bulk6 = with(plain, "channel 14", "channel 6 bulk\nchannel 14");
+  const auto told = [](const std::string& client, const std::string& server) {
+    std::vector<std::string> out;
+    const auto differences = schema_differences(client, server, Extent::kWhole);
+    for (const SchemaDifference& difference : differences) out.push_back(describe_to_client(difference));
+    Sentences at_server;
+    for (const SchemaDifference& difference : differences_told(server, told_lines(differences, 512))) {
+      at_server.push_back(describe_to_server(difference));
+    }
+    EXPECT_EQ(at_server, out) << "both sides say the same";
+    return out;
+  };
+  EXPECT_EQ(told(bulk5, bulk6), Sentences{"transfer_channel: client 5, server 6"});
+  EXPECT_EQ(told(bulk5, plain), Sentences{"transfer_channel: only the client has it"});
+  EXPECT_EQ(told(plain, plain + "transport only\n"), Sentences{"transport_only: only the server has it"});
+}
+
 TEST(SchemaDifference, NamesWhatOneSideAloneHasWithoutWhatIsInIt) {
   EXPECT_EQ(sentences(with(kOurs, " member slot struct Slot delta\n  member id uint8 fixed 8 flags 0\n", "")),
             Sentences{"Player.Fighter.slot: only the client has it"});

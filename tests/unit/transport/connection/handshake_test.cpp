@@ -637,8 +637,9 @@ ClientResult give_up_after(uint64_t client_unix_s,
                            void (*happens)(Rig&, ClientHandshake&, const Bytes& request)) {
   Rig rig;
   ClientHandshake client = rig.new_client();
+  const uint64_t asked_ns = rig.now_ns;
   happens(rig, client, rig.request_of(client));
-  const uint64_t ends_ns = rig.now_ns + 10 * kSecond;
+  const uint64_t ends_ns = asked_ns + 10 * kSecond;
   EXPECT_EQ(client.update(ends_ns - 1, client_unix_s, rig.client_sink).outcome, ClientOutcome::kPending);
   ClientResult done = client.update(ends_ns, client_unix_s, rig.client_sink);
   EXPECT_EQ(done.outcome, ClientOutcome::kGaveUp);
@@ -649,6 +650,13 @@ TEST(Handshake, GivingUpNamesTheLikeliestCause) {
   constexpr uint64_t kInForce = kStartUnixS + 100, kDayLater = kStartUnixS + 86400;
   const auto nothing = [](Rig&, ClientHandshake&, const Bytes&) {};
   const auto unreachable = [](Rig&, ClientHandshake& client, const Bytes&) { client.on_unreachable(); };
+  const auto started_late = [](Rig& rig, ClientHandshake& client, const Bytes&) {
+    client.on_unreachable();
+    for (int i = 0; i < 5; ++i) {  // a server that refuses in silence
+      rig.now_ns = client.next_deadline_ns();
+      client.update(rig.now_ns, kStartUnixS, rig.client_sink);
+    }
+  };
   const auto challenged = [](Rig& rig, ClientHandshake& client, const Bytes& request) {
     client.on_unreachable();  // Before the server was there.
     rig.tell(client, rig.ask(request));
@@ -663,6 +671,7 @@ TEST(Handshake, GivingUpNamesTheLikeliestCause) {
       {kInForce, nothing, DisconnectReason::kNoAnswer, "no answer: server absent or its key changed"},
       {kInForce, unreachable, DisconnectReason::kUnreachable, "nobody listens"},
       {kDayLater, unreachable, DisconnectReason::kUnreachable, "nobody listens"},
+      {kInForce, started_late, DisconnectReason::kNoAnswer, "no answer: server absent or its key changed"},
       {kDayLater, nothing, DisconnectReason::kTokenExpired, "expired by this clock"},
       {kStartUnixS + 300 + 30, nothing, DisconnectReason::kNoAnswer, "no answer"},
       {kStartUnixS + 300 + 31, nothing, DisconnectReason::kTokenExpired, "expired by this clock"},

@@ -24,10 +24,11 @@ typedef enum lattice_event_kind {
 typedef struct lattice_event {
   uint32_t kind;     ///< a lattice_event_kind
   uint32_t channel;  ///< a lattice_channel
-  /// Names the connection. Its lattice_conn_info can be had until the call of lattice_world_events() or the
-  /// pump that follows its LATTICE_EVENT_DISCONNECTED; if by then another connection has its place, every
-  /// call with it is refused. Sending is refused once the connection has ended, which may be events earlier.
-  /// The number itself stays good to find what the program keeps for the connection.
+  /// Names the connection. Its lattice_conn_info and statistics can be had until the call of
+  /// lattice_world_events() or the pump that follows its LATTICE_EVENT_DISCONNECTED; if by then another
+  /// connection has its place, every call with it is refused. Sending is refused once the connection has
+  /// ended, which may be events earlier. The number itself stays good to find what the program keeps for the
+  /// connection.
   lattice_conn* conn;
   lattice_peer_id peer;  ///< the id of the client, on both sides; 0 for an attempt to connect that failed
   /// `bytes` bytes and a zero. Valid until the next lattice_world_recv(), lattice_world_send() or

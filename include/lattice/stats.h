@@ -71,7 +71,7 @@ static inline void lattice_conn_stats_init(lattice_conn_stats* stats) {
 }
 
 /// Writes the statistics of a connection, from lattice_connect() or on_connected until on_disconnected has
-/// returned. `out` must have been initialised.
+/// returned; with record_events for as long as lattice_conn_get_info(). `out` must have been initialised.
 ///
 ///     lattice_conn_stats stats;
 ///     lattice_conn_stats_init(&stats);

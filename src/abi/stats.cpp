@@ -74,6 +74,7 @@ lattice_result lattice_conn_get_stats(lattice_conn* conn, lattice_conn_stats* ou
   if (instance == nullptr) return call.result();
   const world::ConnectionHandle connection = call.connection();
   const reliability::ConnectionStats* link = instance->world->connection_stats(connection);
+  if (link == nullptr) link = instance->find({connection.slot, connection.generation})->last_stats.get();
   if (link == nullptr) return fail(LATTICE_ERROR_STALE_HANDLE, "The connection has ended.");
   lattice_conn_stats value{};
   value.struct_size = sizeof value;

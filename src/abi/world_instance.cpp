@@ -186,7 +186,10 @@ size_t WorldInstance::take_events(std::span<lattice_event> out) {
 
 void WorldInstance::forget_ended() {
   for (const ConnectionRef& ref : ended) {
-    if (Connection* connection = find(ref)) connection->known = false;
+    Connection* connection = find(ref);
+    if (connection == nullptr) continue;
+    connection->known = false;
+    connection->last_stats.reset();
   }
   ended.clear();
 }
@@ -269,6 +272,7 @@ void WorldInstance::on_disconnected(world::ConnectionHandle connection, connecti
     lattice_event event = event_of(LATTICE_EVENT_DISCONNECTED, connection);
     event.reason = static_cast<int32_t>(reason);
     events->record(event, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+    if (link != nullptr) entry->last_stats = std::make_unique<reliability::ConnectionStats>(*link);
     return;
   }
   if (callbacks.on_disconnected != nullptr) {

@@ -50,6 +50,7 @@ struct WorldInstance final : world::Observer {
     world::ConnectionHandle handle;
     lattice_conn_info info{};
     std::vector<std::string> schema_differences;  // of a server that refused this client for its schema
+    std::unique_ptr<reliability::ConnectionStats> last_stats;  // of one that ended, for who reads events
     bool known = false;
   };
   /// An authority: what the newest refused client told of the schemas whom the log had room for.

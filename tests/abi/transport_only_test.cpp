@@ -292,13 +292,14 @@ TEST_F(TransportOnly, AConnectionIsKnownUntilItsEndWasSeen) {
     ASSERT_EQ(lattice_conn_get_info(to_client, &info), LATTICE_OK) << lattice_last_error();
     EXPECT_EQ(info.peer_id, event.peer);
     EXPECT_EQ(info.is_connected, 0u);
+    lattice_conn_stats stats;
+    lattice_conn_stats_init(&stats);
+    ASSERT_EQ(lattice_conn_get_stats(to_client, &stats), LATTICE_OK) << lattice_last_error();
+    EXPECT_GT(stats.packets_received, 0u) << "what it was at its end";
     EXPECT_EQ(lattice_send(to_client, LATTICE_CHANNEL_UNRELIABLE, "x", 1), LATTICE_ERROR_NOT_CONNECTED);
     lattice_channel_settings settings;
     lattice_channel_settings_init(&settings);
     lattice_conn_set_channel(to_client, LATTICE_CHANNEL_UNRELIABLE, &settings);
-    lattice_conn_stats stats;
-    lattice_conn_stats_init(&stats);
-    lattice_conn_get_stats(to_client, &stats);
     lattice_disconnect(to_client);
   }
   EXPECT_EQ(lattice_world_events(server.world, nullptr, 0), 0u);

@@ -77,10 +77,11 @@ typedef struct lattice_callbacks {
   /// was not pumped for so long that the ticks in between never run (lattice_world_pump()).
   void (*on_resync)(void* ctx, lattice_world* world, uint32_t from_tick, uint32_t to_tick);
   /// What became of a message sent with lattice_send_with_receipt(). Called once for each, before
-  /// on_disconnected. `acked` 1: the library of the peer has all of the message. On an unreliable channel the
-  /// application of the peer may still never see it, when a newer message has overtaken it. `acked` 0: the
-  /// message is given up. On an unreliable channel a packet with it was lost, or it waited for max_wait_ms of
-  /// lattice_channel_settings; on a reliable one the connection ended first.
+  /// on_disconnected. `acked` 1: the library of the peer has all of the message, and on the ordered channel
+  /// all before it. On an unreliable channel the application of the peer may still never see it, when a newer
+  /// message has overtaken it. `acked` 0: the message is given up. On an unreliable channel a packet with it
+  /// was lost, or it waited for max_wait_ms of lattice_channel_settings; on a reliable one the connection
+  /// ended first.
   void (*on_receipt)(void* ctx, lattice_conn* conn, uint32_t receipt, int acked);
   /// Authority: may the client get this object, or keep it? 0: no. Asked before each snapshot about each
   /// object with lattice_object_interest.is_filtered that the other rules let through, in

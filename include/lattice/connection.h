@@ -33,7 +33,8 @@ LATTICE_API lattice_conn* lattice_connect(lattice_world* world, const char* endp
 
 /// Ends a connection and tells the peer. The reason is LATTICE_DISCONNECT_REQUESTED on a client and
 /// LATTICE_DISCONNECT_KICKED on the authority. on_disconnected is called on this side too. What the peer has
-/// not got yet is lost: send the last message with a receipt, and wait for it.
+/// not got yet is lost: send the last message of the ordered channel with a receipt, and wait for it; all
+/// before it has arrived then. On the unordered channel each message has a receipt of its own.
 ///
 ///     lattice_disconnect(conn);
 LATTICE_API lattice_result lattice_disconnect(lattice_conn* conn);
@@ -195,8 +196,8 @@ typedef struct lattice_channel_settings {
   /// has something to send leaves the others nothing. 0 or 1, default 0.
   uint32_t is_urgent;
   /// An unreliable message that has waited for so long is given up: its receipt says so, and message_expired
-  /// counts it. For a voice or a position that is worthless when it is late. 0, the default: it waits.
-  /// 0..60000, and 0 on reliable channels.
+  /// counts it. For a voice or a position that is worthless when it is late. Once a fragment of it has left,
+  /// it has a second more. 0, the default: it waits. 0..60000, and 0 on reliable channels.
   uint32_t max_wait_ms;
 } lattice_channel_settings;
 

@@ -47,7 +47,7 @@ typedef struct lattice_conn_stats {
   double jitter_ms;             ///< mean difference of consecutive round trips, smoothed
   double send_loss_recent_percent;     ///< send_loss_percent of the last whole second with datagrams
   double receive_loss_recent_percent;  ///< receive_loss_percent of the last whole second with datagrams
-  double queue_ms;                     ///< how long a message queued now waits until it is first sent
+  double queue_ms;                     ///< how long all that waits now takes to leave for the first time
   uint64_t queue_bytes;                ///< bytes of messages that were not sent yet
   uint64_t send_budget_bytes_per_s;    ///< rate that congestion control allows; UINT64_MAX: no limit
   uint64_t send_window_bytes;          ///< bytes that may be in flight; UINT64_MAX: no limit

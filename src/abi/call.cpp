@@ -54,6 +54,12 @@ lattice_result fail_not_connected(const WorldInstance& world, const char* text) 
               world.refused_for.c_str());
 }
 
+lattice_result fail_not_established(const WorldInstance& world, const WorldInstance::Connection& connection) {
+  return fail_not_connected(world, connection.info.peer_id == 0
+                                       ? "The connection is not established yet. Wait for on_connected."
+                                       : "The connection has ended.");
+}
+
 lattice_result last_result() {
   return g_last.code;
 }

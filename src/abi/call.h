@@ -18,6 +18,8 @@ namespace lattice::abi {
 /// fail() with LATTICE_ERROR_NOT_CONNECTED, that text, and what differs in the schemas when that is why the
 /// server refused this client last.
 lattice_result fail_not_connected(const WorldInstance& world, const char* text);
+/// The same, for a connection on which nothing can be sent yet, or any more.
+lattice_result fail_not_established(const WorldInstance& world, const WorldInstance::Connection& connection);
 
 struct ThreadState;  // call.cpp: the state behind lattice_last_result() and lattice_last_error()
 

@@ -44,13 +44,16 @@ lattice_result send_message(lattice_conn* conn, lattice_channel channel, const v
     case reliability::SendResult::kOk:
       return LATTICE_OK;
     case reliability::SendResult::kWouldBlock:
-      return fail(LATTICE_ERROR_WOULD_BLOCK,
-                  "The queue of channel %d is full. Send again after the next pump.", number);
+      return fail(
+          LATTICE_ERROR_WOULD_BLOCK,
+          "The queue of channel %d is full, or the memory for what waits. Send again after the next pump.",
+          number);
     case reliability::SendResult::kTooLarge:
-      return fail(LATTICE_ERROR_LIMIT, "The message has %zu bytes; at most %u fit.", bytes,
-                  LATTICE_MESSAGE_MAX_BYTES);
+      return fail(LATTICE_ERROR_LIMIT,
+                  "The message has %zu bytes; at most %u fit. Send more with lattice_transfer_start().",
+                  bytes, LATTICE_MESSAGE_MAX_BYTES);
     case reliability::SendResult::kNotConnected:
-      return abi::fail_not_connected(*instance, "The connection is not established (yet, or any more).");
+      return abi::fail_not_established(*instance, call.entry());
     case reliability::SendResult::kInvalidChannel:
       break;
   }

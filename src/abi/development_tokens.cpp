@@ -50,7 +50,7 @@ lattice_result fail_to_read(const char* path, const PrivateFileResult& why) {
     case PrivateFileError::kNotPrivate:
       return fail(
           LATTICE_ERROR_PERMISSION,
-          "The development key at %s is not used: the file %s. Restart the server as this user; it writes a "
+          "The development key at %s is not used: %s. Restart the server as this user; it writes a "
           "private one.",
           path, why.text);
     case PrivateFileError::kTooLarge:

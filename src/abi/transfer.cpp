@@ -43,7 +43,7 @@ lattice_result result_of(TransferResult result) {
 transfer::Transfers* transfers_of(const abi::ConnectionCall& call) {
   if (call.world() == nullptr) return nullptr;
   if (call.entry().info.is_connected == 0) {
-    abi::fail_not_connected(*call.world(), "The connection is not established (yet, or any more).");
+    abi::fail_not_established(*call.world(), call.entry());
     return nullptr;
   }
   transfer::Transfers* transfers = call.world()->world->transfers();

@@ -38,6 +38,10 @@ OpResult Connector::connect(fragment::FragmentingEndpoint& endpoint, const base:
   wire::TokenFields fields;
   if (wire::parse_token(token, &fields) != wire::TokenStatus::kOk) return OpResult::kInvalid;
   if (fields.protocol_id != wire::kProtocolId) {
+    if (((fields.protocol_id ^ wire::kProtocolId) & wire::kProtocolMagicMask) != 0) {
+      *error = "The connect token is not one of this protocol. Ask the issuer for a new one.";
+      return OpResult::kInvalid;
+    }
     const wire::ProtocolVersion wanted = wire::version_of(fields.protocol_id);
     const wire::ProtocolVersion own = wire::version_of(wire::kProtocolId);
     std::snprintf(version_text_, sizeof version_text_,
@@ -57,7 +61,9 @@ OpResult Connector::connect(fragment::FragmentingEndpoint& endpoint, const base:
       *error = "Earlier connections are still saying goodbye. Connect again after 200 ms.";
       return OpResult::kWouldBlock;
     case reliability::ConnectResult::kBadAddress:
-      *error = "The address has no host or no port, or this world has no UDP.";
+      *error =
+          "The server's address needs a host and a port above 0, and this world a way there: UDP or a back "
+          "end.";
       return OpResult::kNotFound;
     case reliability::ConnectResult::kBadToken:
       *error = "The connect token was made for another key. Ask the issuer for a new one.";

@@ -49,7 +49,7 @@ class Descriptor {
 };
 
 PrivateFileResult check_owner(const struct stat& status) {
-  if (status.st_uid != geteuid()) return refuse(PrivateFileError::kNotPrivate, "belongs to another user");
+  if (status.st_uid != geteuid()) return refuse(PrivateFileError::kNotPrivate, "it belongs to another user");
   if ((status.st_mode & kOthersMask) != 0) {
     return refuse(PrivateFileError::kNotPrivate, "other users have access to it");
   }

@@ -135,9 +135,7 @@ class alignas(64) Connection {
 
   void disconnect(connection::DisconnectReason reason, std::string_view text);
   /// This side has ended it and told the application.
-  bool is_leaving() const {
-    return lifecycle_.state() == connection::State::kDisconnecting && !is_listed_;
-  }
+  bool is_leaving() const { return lifecycle_.state() == connection::State::kDisconnecting && !is_listed_; }
   /// It is in the schedule's list of ending connections: updates leave it alone until the list is processed.
   bool is_listed() const { return is_listed_; }
   /// The application knows of the connection: it hears of the end too.
@@ -335,6 +333,7 @@ class alignas(64) Connection {
 
   // connection_statistics.cpp
   void fill_congestion_stats();
+  uint64_t queue_ns() const;
 
   // The members that every packet reads come first, in the order of reading. With hundreds of connections
   // none of them is in the cache when the connection is processed, and each cache line is waited for.

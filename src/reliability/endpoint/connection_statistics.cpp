@@ -42,6 +42,16 @@ const ConnectionStats& Connection::stats() {
   return out;
 }
 
+// The rate is an upper bound. A path that is full carries a window in each round trip.
+uint64_t Connection::queue_ns() const {
+  if (stats_.rate_bytes_per_s == Pacer::kUnlimited) return 0;
+  const double at_rate = static_cast<double>(kSecondNs) / static_cast<double>(stats_.rate_bytes_per_s);
+  const bool has_window = stats_.window_bytes != CongestionController::kNoWindow;
+  const double at_window =
+      has_window ? static_cast<double>(rtt_.srtt_ns()) / static_cast<double>(stats_.window_bytes) : 0;
+  return static_cast<uint64_t>(static_cast<double>(stats_.waiting_bytes) * std::max(at_rate, at_window));
+}
+
 void Connection::fill_congestion_stats() {
   stats_.jitter_ns = rtt_.jitter_ns();
   stats_.congestion_mode = context_.config.congestion.mode;
@@ -52,9 +62,7 @@ void Connection::fill_congestion_stats() {
   const OutgoingChannels& waiting = outgoing_channels_;
   stats_.waiting_bytes =
       waiting.reliable_waiting_bytes() + waiting.engine_bytes() + waiting.application_bytes();
-  stats_.queue_ns = stats_.rate_bytes_per_s == Pacer::kUnlimited
-                        ? 0
-                        : stats_.waiting_bytes * 1'000'000'000 / stats_.rate_bytes_per_s;
+  stats_.queue_ns = queue_ns();
   stats_.quality = !connected() ? 0
                                 : connection_quality({static_cast<double>(stats_.srtt_ns) / kNsPerMs,
                                                       static_cast<double>(stats_.jitter_ns) / kNsPerMs,

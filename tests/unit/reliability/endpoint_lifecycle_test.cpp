@@ -156,9 +156,9 @@ TEST(EndpointLifecycle, AReportThatNobodyListensIsNamedAtTheEnd) {
   rig.run(5 * kSecond);
   // About somebody else: not about this attempt.
   rig.network.report_unreachable(rig.client().address, base::ipv4_path(198, 51, 100, 8, 27015));
-  rig.run(kSecond);
+  rig.run(2 * kSecond);
   rig.network.report_unreachable(rig.client().address, rig.server.address);
-  rig.run(3 * kSecond);
+  rig.run(2 * kSecond);
   EXPECT_TRUE(rig.client().handler.ended.empty()) << "the whole budget is spent";
   ASSERT_TRUE(rig.run_until(5 * kSecond, [&] { return !rig.client().handler.ended.empty(); }));
   EXPECT_EQ(rig.client().handler.ended[0].reason, DisconnectReason::kUnreachable);

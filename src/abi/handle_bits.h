@@ -29,6 +29,10 @@ struct HandleBits {
   uint32_t connection_slot = 0;
   uint32_t connection_generation = 0;
 
+  /// A world or a network, and with nothing where a connection would stand: else the number was damaged.
+  constexpr bool is_of(HandleKind wanted) const {
+    return kind == wanted && connection_slot == 0 && connection_generation == 0;
+  }
   /// The low bits of each field.
   constexpr Word pack() const {
     Word word = static_cast<Word>(kind);

@@ -86,7 +86,7 @@ void unregister_world(lattice_world* handle) {
 Entry enter_world(const lattice_world* handle, const void* thread, WorldInstance** out) {
   *out = nullptr;
   const Handle named = unpack(handle);
-  return named.kind == HandleKind::kWorld ? g_worlds.enter(named, thread, out) : Entry::kStale;
+  return named.is_of(HandleKind::kWorld) ? g_worlds.enter(named, thread, out) : Entry::kStale;
 }
 void leave_world(const lattice_world* handle) {
   g_worlds.leave(unpack(handle));
@@ -101,7 +101,7 @@ void unregister_netsim(lattice_netsim* handle) {
 Entry enter_netsim(const lattice_netsim* handle, const void* thread, NetsimInstance** out) {
   *out = nullptr;
   const Handle named = unpack(handle);
-  return named.kind == HandleKind::kNetsim ? g_netsims.enter(named, thread, out) : Entry::kStale;
+  return named.is_of(HandleKind::kNetsim) ? g_netsims.enter(named, thread, out) : Entry::kStale;
 }
 void leave_netsim(const lattice_netsim* handle) {
   g_netsims.leave(unpack(handle));

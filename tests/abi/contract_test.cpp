@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <bit>
 #include <cstring>
 #include <functional>
 #include <string>
@@ -121,6 +122,17 @@ TEST_F(Contract, TheLastResultIsThatOfTheLastCall) {
   lattice_world_pump(server_);
   EXPECT_EQ(lattice_last_result(), LATTICE_OK);
   EXPECT_STREQ(lattice_last_error(), "");
+}
+
+TEST_F(Contract, ANumberBesideAHandleIsNoHandle) {
+  lattice_world_stats stats;
+  lattice_world_stats_init(&stats);
+  for (unsigned bit = 0; bit < 8 * sizeof(uintptr_t); ++bit) {
+    const auto number = std::bit_cast<uintptr_t>(server_) ^ (uintptr_t{1} << bit);
+    auto* const beside = std::bit_cast<lattice_world*>(number);
+    if (beside == client_) continue;
+    EXPECT_EQ(lattice_world_get_stats(beside, &stats), LATTICE_ERROR_STALE_HANDLE) << bit;
+  }
 }
 
 TEST_F(Contract, SettingsOfAChannelAreCheckedMemberByMember) {

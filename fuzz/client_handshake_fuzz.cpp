@@ -78,10 +78,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (data[0] >= 3) {
     wire::TokenFields token = rig.token_fields(key.public_key());
     token.aud = identity.public_key();
-    connection::ClientHandshake client = rig.client_with(rig.sign(token), key);
+    const Bytes signed_token = rig.sign(token);
+    connection::ClientHandshake client = rig.client_with(signed_token, key);
     rig.request_of(client);
     Bytes challenge(wire::kMinHeaderBytes + wire::kChallengeBodyBytes);
     wire::Challenge made;
+    made.token_echo = test::echo_of(signed_token);
     made.bucket_pub = bucket.public_key();
     const size_t header_bytes = wire::encode_packet_header({}, challenge);
     wire::encode_challenge(made, std::span(challenge).subspan(header_bytes));
@@ -99,12 +101,17 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     require(result.text.view().size() <= wire::kMaxReasonTextBytes);
     return 0;
   }
-  connection::ClientHandshake client = rig.client_with(rig.sign(rig.token_fields(key.public_key())), key);
+  const Bytes token = rig.sign(rig.token_fields(key.public_key()));
+  connection::ClientHandshake client = rig.client_with(token, key);
   Bytes datagram(rest.begin(), rest.end());
   if (data[0] == 1) {
     datagram.assign(wire::kMinHeaderBytes, 0);
     wire::encode_packet_header({}, datagram);
     datagram.insert(datagram.end(), rest.begin(), rest.end());
+    if (rest[0] == static_cast<uint8_t>(wire::HandshakeMessage::kChallenge)) {
+      const wire::TokenEcho echo = test::echo_of(token);  // the rest of a forged one is any bytes
+      datagram.insert(datagram.begin() + wire::kMinHeaderBytes + 1, echo.begin(), echo.end());
+    }
   }
   const Bytes request = rig.request_of(client);
   if (data[0] < 2) {

@@ -10,7 +10,7 @@ from packets import HANDSHAKE, RESPONSE, Malformed, require, write_header
 from placed import NOTHING, summary_bytes
 
 BUDGET_S = 10.0  # S-20
-CHALLENGES_KEPT = 4  # S-18
+CHALLENGES_KEPT = 16  # S-18
 RESPONSES_BEFORE_FALLBACK = 3  # S-20
 TELL_S = 1.0  # S-48
 OWN_DATAGRAM = 1200
@@ -133,7 +133,7 @@ class ClientHandshake:
         return None
 
     def _on_challenge(self, body, now_s):
-        challenge = packets.parse_challenge(body)
+        challenge = packets.parse_challenge(body, self.token)
         if challenge not in self.candidates:
             candidate = self._answer(challenge)
             if len(self.candidates) == CHALLENGES_KEPT:

@@ -13,7 +13,7 @@ TOKEN = [("magic", 4, TEXT), ("kind", 1, DECIMAL), ("role", 1, DECIMAL), ("user_
          ("issuer_key_id", 8, BYTES), ("token_id", 16, BYTES), ("protocol_id", 4, BYTES), ("reserved", 4, BYTES),
          ("schema_id", 8, HEX), ("issued", 8, DECIMAL), ("expires", 8, DECIMAL), ("aud", 32, BYTES), ("cnf", 32, BYTES),
          ("player", 16, BYTES), ("session", 16, BYTES)]
-CHALLENGE = [("bucket_key", 32, BYTES), ("challenge_nonce", 16, BYTES), ("key_index", 1, DECIMAL)]
+CHALLENGE = [("token_echo", 8, BYTES), ("bucket_key", 32, BYTES), ("challenge_nonce", 16, BYTES), ("key_index", 1, DECIMAL)]
 RESPONSE_CLEAR = [("client_key", 32, BYTES), ("challenge_nonce", 16, BYTES), ("key_index", 1, DECIMAL)]
 RESPONSE_SEALED = [("challenge_nonce", 16, BYTES), ("token_id", 16, BYTES), ("schema_id", 8, HEX), ("features", 4, HEX),
                    ("max_datagram", 2, DECIMAL), ("tick_rate", 2, DECIMAL), ("max_objects", 4, DECIMAL),

@@ -164,7 +164,8 @@ def recompute(file):
 
     request = write_header(HANDSHAKE) + b"\x01" + pub["client"] + u(len(token), 2) + token
     out["connection_request"] = request + bytes(1200 - len(request))
-    out["challenge"] = write_header(HANDSHAKE) + b"\x02" + pub["bucket"] + nonce + bytes([i["key_index"]])
+    out["challenge"] = write_header(HANDSHAKE) + b"\x02" + packets.token_echo(token) + pub["bucket"] + nonce + bytes(
+        [i["key_index"]])
     token_id = given["token_id"]
     out.update(agree(keys, i, pub, token, nonce, token_id, i["features"]))
     other = Keys(protocol_id, pub["server_static"], token, pub["client"], (pub["bucket"], nonce, i["key_index"]),

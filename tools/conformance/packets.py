@@ -1,6 +1,8 @@
 """The bytes outside bit-packed bodies: varints, the outer header, tokens, handshake bodies, framing (docs/spec/wire.md,
 handshake.md). Every function raises Malformed at the first byte that the specification does not explain."""
 
+import hashlib
+
 
 class Malformed(Exception):
     pass
@@ -157,9 +159,14 @@ def parse_request(datagram, body):
     return client, token
 
 
-def parse_challenge(body):
+def token_echo(token):
+    return hashlib.sha256(token).digest()[:8]
+
+
+def parse_challenge(body, token):
     cursor = Bytes(body)
     require(cursor.uint(1) == 2, "message type")
+    require(cursor.take(8) == token_echo(token), "the Challenge is for another token (S-18)")
     challenge = (cursor.take(32), cursor.take(16), cursor.uint(1))
     cursor.end("Challenge")
     return challenge

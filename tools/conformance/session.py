@@ -100,7 +100,7 @@ class Session:
         if message == 1:
             return self._request(data, header)
         if message == 2:
-            challenge = packets.parse_challenge(header.body)
+            challenge = packets.parse_challenge(header.body, self.token)
             self.challenges[challenge[1]] = challenge
             return None
         require(message == 3, f"handshake message {message}")

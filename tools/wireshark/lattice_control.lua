@@ -49,6 +49,7 @@ lattice.HANDSHAKE_READERS = {
     c:rest("handshake.padding")
   end,
   function(c)
+    c:bytes("handshake.token_echo", 8)
     c:bytes("handshake.bucket_key", 32)
     c:bytes("handshake.challenge_nonce", 16)
     c:uint("handshake.key_index", 1)

@@ -2,6 +2,7 @@
 // asked for.
 #include <algorithm>
 
+#include "base/durations.h"
 #include "reliability/endpoint/connection.h"
 #include "reliability/recovery/connection_quality.h"
 
@@ -45,7 +46,7 @@ const ConnectionStats& Connection::stats() {
 // The rate is an upper bound. A path that is full carries a window in each round trip.
 uint64_t Connection::queue_ns() const {
   if (stats_.rate_bytes_per_s == Pacer::kUnlimited) return 0;
-  const double at_rate = static_cast<double>(kSecondNs) / static_cast<double>(stats_.rate_bytes_per_s);
+  const double at_rate = static_cast<double>(base::kSecondNs) / static_cast<double>(stats_.rate_bytes_per_s);
   const bool has_window = stats_.window_bytes != CongestionController::kNoWindow;
   const double at_window =
       has_window ? static_cast<double>(rtt_.srtt_ns()) / static_cast<double>(stats_.window_bytes) : 0;

@@ -97,6 +97,7 @@ ClientResult ClientHandshake::on_challenge(std::span<const uint8_t> body, uint64
                                            DatagramSink& sink) {
   wire::Challenge challenge;
   if (!wire::parse_challenge(body, &challenge)) return drop(ClientDrop::kMalformed);
+  if (challenge.token_echo != token_echo_) return drop(ClientDrop::kForeignChallenge);
   if (telling_) return drop(ClientDrop::kUnexpectedMessage);  // this client is refused
   const bool first_of_round = lifecycle_.state() == State::kConnecting;
   Candidate* candidate = find_candidate(challenge);

@@ -63,8 +63,9 @@ DisconnectReason ClientHandshake::start(uint64_t now_ns, DatagramSink& sink) {
   if (!crypto::x25519(client_.secret(), fields.aud, &es_)) return DisconnectReason::kTokenInvalid;
   token_id_ = fields.token_id;
   token_expires_s_ = fields.expires_s;
-  th1_ = crypto::transcript_request(config_.protocol_id, fields.aud, crypto::sha256({token}),
-                                    client_.public_key());
+  const crypto::Digest token_hash = crypto::sha256({token});
+  std::copy_n(token_hash.begin(), token_echo_.size(), token_echo_.begin());
+  th1_ = crypto::transcript_request(config_.protocol_id, fields.aud, token_hash, client_.public_key());
   lifecycle_.apply(Event::kConnect);
   started_ns_ = asked_ns_ = now_ns;
   start_round(now_ns);

@@ -207,6 +207,7 @@ class ClientHandshake {
   std::array<uint8_t, wire::kMaxTokenBytes> token_{};
   size_t token_bytes_ = 0;
   wire::Id16 token_id_{};
+  wire::TokenEcho token_echo_{};
   crypto::Digest th1_{};
   crypto::Key es_;
   uint64_t token_expires_s_ = 0;

@@ -208,12 +208,13 @@ ServerArrival ServerHandshake::on_request(const base::PathId& from, std::span<co
   if (!route.request_budget.take(moment.now_ns)) return refused(ServerRefusal::kRequestBudget);
 
   const Bucket& bucket = buckets_.current(moment.now_ns);
+  const crypto::Digest token_hash = crypto::sha256({request.token});
   wire::Challenge challenge;
+  std::copy_n(token_hash.begin(), challenge.token_echo.size(), challenge.token_echo.begin());
   challenge.bucket_pub = bucket.pair.public_key();
   challenge.key_index = bucket.key_index();
-  challenge.challenge_nonce =
-      crypto::make_cookie(bucket.cookie_secret, from, config_.protocol_id, request.client_pub,
-                          crypto::sha256({request.token}), challenge.bucket_pub);
+  challenge.challenge_nonce = crypto::make_cookie(bucket.cookie_secret, from, config_.protocol_id,
+                                                  request.client_pub, token_hash, challenge.bucket_pub);
 
   std::array<uint8_t, kChallengeDatagramBytes> out;
   wire::PacketHeader header;

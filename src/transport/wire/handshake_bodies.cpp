@@ -103,6 +103,7 @@ bool parse_challenge(std::span<const uint8_t> body, Challenge* out) {
   if (body.size() != kChallengeBodyBytes) return false;
   base::ByteReader reader(body);
   if (reader.u8() != code(HandshakeMessage::kChallenge)) return false;
+  reader.copy(out->token_echo.data(), out->token_echo.size());
   reader.copy(out->bucket_pub.data(), out->bucket_pub.size());
   reader.copy(out->challenge_nonce.data(), out->challenge_nonce.size());
   out->key_index = reader.u8();
@@ -112,6 +113,7 @@ bool parse_challenge(std::span<const uint8_t> body, Challenge* out) {
 size_t encode_challenge(const Challenge& message, std::span<uint8_t> out) {
   base::ByteWriter writer(out);
   writer.u8(code(HandshakeMessage::kChallenge));
+  writer.bytes(message.token_echo);
   writer.bytes(message.bucket_pub);
   writer.bytes(message.challenge_nonce);
   writer.u8(message.key_index);

@@ -2,7 +2,7 @@
 // follows the ordinary outer header with key_epoch 0 and packet_seq 0.
 //
 //   1 ConnectionRequest   u8 1 · C_pub 32 · token_len u16 · token · zeros to a 1200-byte datagram
-//   2 Challenge           u8 2 · E_pub 32 · challenge_nonce 16 · key_index u8
+//   2 Challenge           u8 2 · token_echo 8 · E_pub 32 · challenge_nonce 16 · key_index u8
 //   - ChallengeResponse   C_pub 32 · challenge_nonce 16 · key_index u8 · token_len u16 · token
 //     (type 0x04)         | sealed, k3: challenge_nonce 16 · token_id 16 · schema_id u64 · features u32 ·
 //                         |             max_datagram u16 · tick_rate u16 · max_objects u32 · placed 28
@@ -60,9 +60,14 @@ size_t encode_connection_request(const ConnectionRequest& message, std::span<uin
 
 // --- 2 Challenge -----------------------------------------------------------------------------------
 
-inline constexpr size_t kChallengeBodyBytes = 1 + 32 + 16 + 1;
+inline constexpr size_t kTokenEchoBytes = 8;
+inline constexpr size_t kChallengeBodyBytes = 1 + kTokenEchoBytes + 32 + 16 + 1;
+
+/// The beginning of SHA-256(token). It tells the client that whoever answers has seen its message 1.
+using TokenEcho = std::array<uint8_t, kTokenEchoBytes>;
 
 struct Challenge {
+  TokenEcho token_echo{};
   PublicKey bucket_pub{};
   Nonce16 challenge_nonce{};
   uint8_t key_index = 0;

@@ -330,7 +330,7 @@ class Battlefield {
         return true;
       case Attack::kSwapBucketKey:
         if (message != static_cast<uint8_t>(wire::HandshakeMessage::kChallenge)) return false;
-        put(bytes, kBody + 1, mallory_.key.public_key());
+        put(bytes, kBody + 1 + wire::kTokenEchoBytes, mallory_.key.public_key());
         return true;
       case Attack::kSwapToken:
         if (!is_request && !is_response) return false;
@@ -374,6 +374,7 @@ class Battlefield {
     wire::encode_packet_header({}, bytes);
     bytes[kBody] = static_cast<uint8_t>(message);
     for (size_t i = kBody + 1; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(random_.next_u64());
+    if (message == wire::HandshakeMessage::kChallenge) put(bytes, kBody + 1, test::echo_of(victim.token));
     deliver({server_address(victim.server), victim.address, bytes});
     return true;
   }

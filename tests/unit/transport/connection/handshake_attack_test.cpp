@@ -18,6 +18,7 @@ using test::kStartUnixS;
 using test::Rig;
 
 constexpr size_t kResponseToken = kBody + 32 + 16 + 1 + 2;
+constexpr size_t kBucketKey = kBody + 1 + wire::kTokenEchoBytes;
 
 TEST(HandshakeAttack, KeySwappingProxyGainsNothing) {
   // H1: the proxy answers with its own bucket key, and forwards with its own client key.
@@ -32,7 +33,7 @@ TEST(HandshakeAttack, KeySwappingProxyGainsNothing) {
   EXPECT_EQ(rig.refusal(), ServerRefusal::kTokenKeyMismatch);
 
   Bytes swapped_challenge = rig.ask(request);
-  std::copy(mallory.public_key().begin(), mallory.public_key().end(), swapped_challenge.begin() + kBody + 1);
+  std::copy(mallory.public_key().begin(), mallory.public_key().end(), swapped_challenge.begin() + kBucketKey);
   rig.tell(client, swapped_challenge);
   const Bytes response = rig.client_sink.take_one();
   // The cookie is right, but the server derives other keys from its own bucket.
@@ -272,10 +273,14 @@ TEST(HandshakeAttack, ReflectedMessagesAreUnexpected) {
   EXPECT_EQ(rig.tell(client, accepted).outcome, ClientOutcome::kAccepted);
 }
 
-Bytes forged_challenge(base::Random& random) {
+/// Of somebody on the path, who has seen the token.
+Bytes forged_challenge(base::Random& random, const Bytes& request) {
   Bytes out(kBody + wire::kChallengeBodyBytes);
   const size_t header_bytes = wire::encode_packet_header({}, out);
   wire::Challenge challenge;
+  wire::ConnectionRequest asked;
+  EXPECT_TRUE(wire::parse_connection_request(std::span(request).subspan(kBody), &asked));
+  challenge.token_echo = test::echo_of(asked.token);
   for (uint8_t& byte : challenge.bucket_pub) byte = static_cast<uint8_t>(random.next_u64());
   for (uint8_t& byte : challenge.challenge_nonce) byte = static_cast<uint8_t>(random.next_u64());
   wire::encode_challenge(challenge, std::span(out).subspan(header_bytes));
@@ -287,15 +292,16 @@ TEST(HandshakeAttack, ForgedChallengeFloodBeforeTheHonestOne) {
   Rig rig;
   base::Random random(11);
   ClientHandshake client = rig.new_client();
-  const Bytes honest = rig.ask(rig.request_of(client));
+  const Bytes request = rig.request_of(client);
+  const Bytes honest = rig.ask(request);
   for (int i = 0; i < 20; ++i) {
-    rig.tell(client, forged_challenge(random));
+    rig.tell(client, forged_challenge(random, request));
     EXPECT_LE(client.challenge_count(), ClientHandshake::kMaxChallenges);
   }
   rig.client_sink.take();
   rig.tell(client, honest);
   const Bytes response = rig.client_sink.take_one();
-  for (int i = 0; i < 15; ++i) rig.tell(client, forged_challenge(random));
+  for (int i = 0; i < 15; ++i) rig.tell(client, forged_challenge(random, request));
   EXPECT_EQ(client.challenge_count(), ClientHandshake::kMaxChallenges);
   EXPECT_EQ(rig.tell(client, rig.ask(response)).outcome, ClientOutcome::kAccepted);
 }
@@ -308,7 +314,7 @@ TEST(HandshakeAttack, MessageThreeIsRepeatedForTheChallengesThatCameLast) {
   const Bytes honest = rig.ask(request);
   rig.tell(client, honest);
   const Bytes response = rig.client_sink.take_one();
-  for (int i = 0; i < 10; ++i) rig.tell(client, forged_challenge(random));
+  for (int i = 0; i < 10; ++i) rig.tell(client, forged_challenge(random, request));
   rig.client_sink.take();
   const auto repeated = [&] {
     rig.now_ns = client.next_deadline_ns();
@@ -330,12 +336,29 @@ TEST(HandshakeAttack, MessageThreeIsRepeatedForTheChallengesThatCameLast) {
   EXPECT_TRUE(has_response(repeated())) << "it came again, so it is one of the newest";
 }
 
+TEST(HandshakeAttack, WhoHasNotSeenTheTokenForgesNoChallenge) {
+  Rig rig;
+  base::Random random(14);
+  ClientHandshake client = rig.new_client(), other = rig.new_client();
+  const Bytes request = rig.request_of(client), of_other = rig.request_of(other);
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT_EQ(rig.tell(client, forged_challenge(random, of_other)).drop, ClientDrop::kForeignChallenge);
+  }
+  EXPECT_EQ(rig.tell(client, rig.ask(of_other)).drop, ClientDrop::kForeignChallenge)
+      << "the server's, for another";
+  EXPECT_TRUE(rig.client_sink.take().empty());
+  EXPECT_EQ(client.challenge_count(), 0u);
+  rig.tell(client, rig.ask(request));
+  EXPECT_EQ(rig.tell(client, rig.ask(rig.client_sink.take_one())).outcome, ClientOutcome::kAccepted)
+      << "nor did they use up what it answers in a second";
+}
+
 TEST(HandshakeAttack, EndlessForgedChallengesCostABoundedAmount) {
   Rig rig;
   base::Random random(12);
   ClientHandshake client = rig.new_client();
-  rig.request_of(client);
-  for (int i = 0; i < 1000; ++i) rig.tell(client, forged_challenge(random));
+  const Bytes request = rig.request_of(client);
+  for (int i = 0; i < 1000; ++i) rig.tell(client, forged_challenge(random, request));
   EXPECT_EQ(rig.client_sink.take().size(), 64u);
   EXPECT_EQ(client.drop_count(ClientDrop::kChallengeRate), 936u);
 }
@@ -344,7 +367,7 @@ TEST(HandshakeAttack, LowOrderKeysAreRefusedOnBothSides) {
   Rig rig;
   ClientHandshake client = rig.new_client();
   Bytes challenge = rig.ask(rig.request_of(client));
-  std::fill_n(challenge.begin() + kBody + 1, 32, uint8_t{0});
+  std::fill_n(challenge.begin() + kBucketKey, 32, uint8_t{0});
   EXPECT_EQ(rig.tell(client, challenge).drop, ClientDrop::kLowOrderKey);
   EXPECT_TRUE(rig.client_sink.take().empty());
   EXPECT_EQ(client.lifecycle().state(), State::kConnecting);

@@ -90,6 +90,14 @@ class ScriptedPolicy final : public connection::AdmissionPolicy {
   wire::Id16 last_player{};
 };
 
+/// What a Challenge for this token begins with.
+inline wire::TokenEcho echo_of(std::span<const uint8_t> token) {
+  const crypto::Digest hash = crypto::sha256({token});
+  wire::TokenEcho echo;
+  std::copy_n(hash.begin(), echo.size(), echo.begin());
+  return echo;
+}
+
 /// One server process.
 struct ServerProcess {
   ServerProcess(uint64_t seed, const crypto::PublicKey& issuer, connection::ServerHandshakeConfig config = {},

@@ -360,10 +360,12 @@ class HandmadeServer {
     const crypto::KeyPair key = rig_.new_key();
     wire::TokenFields token = rig_.token_fields(key.public_key());
     token.aud = identity_.public_key();
-    client_.emplace(rig_.client_with(rig_.sign(token), key, config));
+    const Bytes signed_token = rig_.sign(token);
+    client_.emplace(rig_.client_with(signed_token, key, config));
     rig_.request_of(*client_);
-    Bytes challenge(65);
+    Bytes challenge(kBody + wire::kChallengeBodyBytes);
     wire::Challenge made;
+    made.token_echo = test::echo_of(signed_token);
     made.bucket_pub = bucket_.public_key();
     const size_t header_bytes = wire::encode_packet_header({}, challenge);
     wire::encode_challenge(made, std::span(challenge).subspan(header_bytes));

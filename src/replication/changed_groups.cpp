@@ -1,5 +1,7 @@
 #include "replication/changed_groups.h"
 
+#include <bit>
+
 #include "base/assert.h"
 
 namespace lattice::replication {
@@ -24,7 +26,11 @@ const ChangedGroups::Changes& ChangedGroups::since(uint64_t place) {
     if (answer.masks[group] == 0) answer.groups.push_back(Group{group, 0});
     answer.masks[group] |= 1u << (slot % kGroupSlots);
   }
-  for (Group& group : answer.groups) group.mask = answer.masks[group.group];
+  answer.objects = 0;
+  for (Group& group : answer.groups) {
+    group.mask = answer.masks[group.group];
+    answer.objects += static_cast<size_t>(std::popcount(group.mask));
+  }
   return answer;
 }
 

@@ -24,12 +24,12 @@ class ChangedGroups {
     std::vector<Group> groups;    // in no order
     std::vector<uint32_t> masks;  // by group
     std::vector<uint32_t> woken;  // slots that changed after a rest, in no order; some repeat
+    size_t objects = 0;           // how many changed
 
+    /// What changed of a group. Any number may be asked about.
+    uint32_t mask_of(uint32_t group) const { return group < masks.size() ? masks[group] : 0; }
     /// True when an object changed. Any number may be asked about.
-    bool holds(uint32_t slot) const {
-      const uint32_t group = slot >> kGroupBits;
-      return group < masks.size() && (masks[group] >> slot % kGroupSlots & 1) != 0;
-    }
+    bool holds(uint32_t slot) const { return (mask_of(slot >> kGroupBits) >> slot % kGroupSlots & 1) != 0; }
   };
 
   explicit ChangedGroups(const ChangeLog& changes) : changes_(changes) {}

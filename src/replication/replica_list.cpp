@@ -220,16 +220,24 @@ void ReplicaList::follow(const StateStore& store, ChangedGroups& changed) {
 // object had rested, so it is among the few that changed after a rest. What is computed of the changes is
 // shared with other clients.
 void ReplicaList::wake_changed(ChangedGroups& changed, const ChangeLog& changes) {
-  const size_t all = slots_.slots().size() + settled_.size();
-  if (changes.end() - changes_read_ <= all / kLookupCost) {
+  if (!is_worth_asking_each(changes.end() - changes_read_)) {
     visited_ += changes.end() - changes_read_;
     for (uint64_t at = changes_read_; at != changes.end(); ++at) wake_slot(changes.at(at));
     return;
   }
-  const ChangedGroups::Changes& since = changed.since(changes_read_);
+  wake_own(changed.since(changes_read_));
+}
+
+// Rather than looking each of `changed` objects up. In a world of rooms most of what changes is nobody's
+// here.
+bool ReplicaList::is_worth_asking_each(size_t changed) const {
+  return changed > (slots_.slots().size() + settled_.size()) / kLookupCost;
+}
+
+void ReplicaList::wake_own(const ChangedGroups::Changes& since) {
   const std::span<const uint32_t> slots = slots_.slots();
   for (uint32_t index = 0; index < slots.size(); ++index) {
-    if (since.holds(slots[index])) wake(index);
+    if (since.holds(slots[index]) && !steps_.holds(slots[index])) wake(index);
   }
   visited_ += slots.size();
   wake_settled(since);

@@ -8,18 +8,29 @@ namespace lattice::replication {
 
 // Wakes what changed and is not in step, and finds out what changed of what is.
 void ReplicaList::follow_groups(const StateStore& store, const ChangedGroups::Changes& changes) {
-  std::vector<Step>& steps = steps_.steps();
-  for (Step& step : steps) step.changed = 0;
+  size_t in_step = 0;
+  for (Step& step : steps_.steps()) {
+    step.changed = changes.mask_of(step.group);
+    in_step += static_cast<size_t>(std::popcount(step.mask & step.changed));
+  }
+  visited_ += steps_.steps().size();
+  if (const size_t others = changes.objects - in_step; is_worth_asking_each(others)) {
+    wake_own(changes);
+  } else if (others != 0) {
+    wake_groups(changes);
+  }
+  end_idle_steps(store);
+}
+
+void ReplicaList::wake_groups(const ChangedGroups::Changes& changes) {
   for (const ChangedGroups::Group& group : changes.groups) {
-    Step* step = steps_.find(group.group);
-    if (step != nullptr) step->changed = group.mask;
+    const Step* step = steps_.find(group.group);
     for (uint32_t rest = group.mask & ~(step != nullptr ? step->mask : 0); rest != 0; rest &= rest - 1) {
       wake_slot((group.group << kGroupBits) + static_cast<uint32_t>(std::countr_zero(rest)));
       ++visited_;
     }
   }
   visited_ += changes.groups.size();
-  end_idle_steps(store);
 }
 
 // The same where the change log does not reach back: looks at the objects. A server that is late must not

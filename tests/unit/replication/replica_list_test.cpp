@@ -482,14 +482,15 @@ TEST_F(ReplicaListTest, an_object_that_left_and_came_back_between_two_builds_is_
 // ---- Cost -------------------------------------------------------------------------------------------
 
 /// What ten builds visit for a set of 64 objects, while `moving` objects of a world of `objects` change in
-/// each tick.
-uint64_t visited_in(uint32_t objects, uint32_t moving) {
+/// each tick. The set lies all over the world, or `together` in its first slots, and so goes in step.
+uint64_t visited_in(uint32_t objects, uint32_t moving, bool together = false) {
   Types types;
   Authority authority(types, {}, 20000);
   ReplicaList recipient{ReplicaList::Config{}};
   for (uint32_t i = 0; i < objects; ++i) {
     const uint32_t slot = authority.spawn(types.lamp());
-    if (i % (objects / 64) == 0) recipient.enter(slot, authority.table.network_id(slot));
+    const bool is_seen = together ? i < 64 : i % (objects / 64) == 0;
+    if (is_seen) recipient.enter(slot, authority.table.network_id(slot));
   }
   EXPECT_EQ(recipient.size(), 64u);
   uint64_t before = 0;
@@ -536,7 +537,8 @@ TEST(ReplicaList, a_set_of_64_costs_the_same_in_any_world) {
   EXPECT_LE(apart, 10u * 128u);
   EXPECT_EQ(visited_in(16384, 64), apart) << "only the set moves";
   EXPECT_EQ(visited_in(16384, 16384), apart) << "all of the world moves";
-  EXPECT_EQ(visited_in(64, 64), 10u * 4u) << "in step: two groups that changed, and two of the client";
+  EXPECT_EQ(visited_in(64, 64), 10u * 4u) << "in step: two groups, looked at twice";
+  EXPECT_EQ(visited_in(16384, 16384, true), 10u * (4u + 64u)) << "in step, while others move elsewhere";
 }
 
 TEST(ReplicaList, what_does_not_change_is_not_visited) {

@@ -10,6 +10,8 @@
 namespace lattice::replication {
 
 inline constexpr uint32_t kScanAhead = 8;  // C-05
+/// Of a budget, while others wait: what newcomers get, but for the first.
+inline constexpr double kNewcomersShare = 0.75;
 
 /// What an object gains in a snapshot at `tick`, in multiples of its base priority: the send intervals since
 /// `since`.

@@ -113,8 +113,6 @@ class SnapshotBuilder {
   const BlockCache& blocks() const { return blocks_; }
 
  private:
-  /// Of a budget, while others wait: what newcomers get, but for the first.
-  static constexpr double kNewcomersShare = 0.75;
   /// What alone_bits() adds to an entry, at most.
   static constexpr uint32_t kMostAloneBits =
       8 * (static_cast<uint32_t>(kSnapshotHeaderBytes) + 3 + 3 + 5) + 7;

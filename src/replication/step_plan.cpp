@@ -13,6 +13,8 @@ namespace {
 
 /// The head of a block, and a mask that was the mask of the entry before.
 constexpr uint32_t kMostCutBytes = kMostBlockHeadBytes + 8;
+/// In one of so many snapshots newcomers leave nothing to groups that they are before.
+constexpr Tick kNewcomersTurns = 4;
 /// What a part takes beside blocks that are whole: its header, and the heads of a block that is cut to fill
 /// the part before.
 constexpr uint32_t kMostBeginBytes = static_cast<uint32_t>(kSnapshotHeaderBytes) +
@@ -110,9 +112,18 @@ void StepPlan::line_up() {
 
 // A group goes before those of its objects that are on their own and go with it. A quarter of the budget is
 // never reserved: the lengths of entries on their own are only guessed, and no group needs more than half.
-float StepPlan::divide(std::span<const float> alone, double alone_bits, uint32_t budget_bytes) {
-  const bool group_is_first =
-      !ranks_.empty() && (alone.empty() || steps_[place_of(ranks_.front())].accumulator >= alone.front());
+// Newcomers leave a quarter to groups that only they are before: else a storm of them, who have all waited
+// longer, would stop what the client has for as long as it lasts. Now and then they leave nothing, because
+// one of them may need all.
+float StepPlan::divide(const Alone& entries, uint32_t budget_bytes) {
+  const std::span<const float> alone = entries.accumulators;
+  const double alone_bits = entries.bits;
+  const bool is_turn_of_newcomers = tick_ / config_.send_interval_ticks % kNewcomersTurns == 0;
+  const float first = ranks_.empty() ? -1.0f : steps_[place_of(ranks_.front())].accumulator;
+  const double most_reserved = first < entries.first_old                 ? 0.0
+                               : alone.empty() || first >= alone.front() ? 0.75
+                               : is_turn_of_newcomers                    ? 0.0
+                                                                         : 1.0 - kNewcomersShare;
   double left_bits = 8.0 * budget_bytes;
   double group_bits = 0;
   float least = 0;
@@ -133,7 +144,7 @@ float StepPlan::divide(std::span<const float> alone, double alone_bits, uint32_t
   }
   // Blocks may have grown since, and they may begin a part.
   const double group_bytes = group_bits / 8 * 1.125 + 2 * kMostBeginBytes;
-  reserved_bytes_ = group_is_first ? static_cast<uint32_t>(std::min(group_bytes, 0.75 * budget_bytes)) : 0;
+  reserved_bytes_ = static_cast<uint32_t>(std::min(group_bytes, most_reserved * budget_bytes));
   return left_bits < 0 ? least : 0;
 }
 

@@ -39,6 +39,13 @@ class StepPlan {
     uint32_t room_bytes = 0;  // left in the last part
   };
 
+  /// What is on its own.
+  struct Alone {
+    std::span<const float> accumulators;  // in descending order
+    float first_old = 0;                  // the largest of those that are no newcomers; 0: there is none
+    double bits = 0;                      // that such an entry has, some
+  };
+
   StepPlan(const Config& config, BlockCache& blocks) : config_(config), blocks_(blocks) {}
 
   /// Starts with nothing. The steps must stay where they are until settle().
@@ -50,9 +57,8 @@ class StepPlan {
   /// Raises the accumulators of all groups.
   void line_up();
   /// Divides the budget among the groups and what is on its own, in the order of their priorities: returns
-  /// the least priority for which there is room. `alone` is in descending order, and such an entry has some
-  /// `alone_bits` bits.
-  float divide(std::span<const float> alone, double alone_bits, uint32_t budget_bytes);
+  /// the least priority for which there is room.
+  float divide(const Alone& entries, uint32_t budget_bytes);
   /// What divide() keeps for groups. Nothing when an entry on its own is the first in line: that may need all
   /// of the budget.
   uint32_t reserved_bytes() const { return reserved_bytes_; }

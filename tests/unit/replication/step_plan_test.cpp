@@ -40,6 +40,26 @@ TEST(Turns, all_objects_get_them_and_none_is_visited_for_it) {
   EXPECT_GE(static_cast<double>(now.bytes - before.bytes), 0.9 * 40 * kBudget);
 }
 
+// They have waited longer than a group that went in the snapshot before, and so would go before it for as
+// long as there are any.
+TEST(Turns, a_storm_of_newcomers_leaves_groups_a_part) {
+  Crowd crowd(kGroupSlots, 1, 600);
+  crowd.run(60);
+  ASSERT_FALSE(crowd.clients[0]->steps().empty());
+  for (int i = 0; i < 3000; ++i) crowd.authority.spawn(crowd.types.lamp());
+  uint32_t longest_wait = 0, snapshots = 0;
+  const uint64_t full = crowd.authority.builder.stats().full_entries;
+  for (; crowd.authority.builder.stats().full_entries < full + 3000 && snapshots < 100; ++snapshots) {
+    crowd.run(1);
+    for (const uint32_t slot : crowd.slots) {
+      longest_wait = std::max(longest_wait, (crowd.authority.tick - sent_tick(crowd, 0, slot)) / 2);
+    }
+  }
+  EXPECT_GE(snapshots, 10u);
+  EXPECT_LT(snapshots, 60u) << "nor do they stop the newcomers";
+  EXPECT_LE(longest_wait, 3u);
+}
+
 TEST(Turns, starve_nobody_whatever_the_budget) {
   for (uint32_t budget = 250; budget < 1000; budget += 50) {
     SCOPED_TRACE(budget);

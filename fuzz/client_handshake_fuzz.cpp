@@ -108,7 +108,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     datagram.assign(wire::kMinHeaderBytes, 0);
     wire::encode_packet_header({}, datagram);
     datagram.insert(datagram.end(), rest.begin(), rest.end());
-    if (rest[0] == static_cast<uint8_t>(wire::HandshakeMessage::kChallenge)) {
+    if (!rest.empty() && rest[0] == static_cast<uint8_t>(wire::HandshakeMessage::kChallenge)) {
       const wire::TokenEcho echo = test::echo_of(token);  // the rest of a forged one is any bytes
       datagram.insert(datagram.begin() + wire::kMinHeaderBytes + 1, echo.begin(), echo.end());
     }

@@ -251,7 +251,7 @@ std::vector<SchemaDifference> differences_told(std::string_view ours, std::strin
     if (client_has == server_has && mine == theirs) continue;
     out.push_back({path, mine, known_words(theirs), !client_has, !server_has});
   }
-  if (tells_order) out.push_back({"", "", moved, false, false});
+  if (tells_order && out.size() < kMaxDifferencesTold) out.push_back({"", "", moved, false, false});
   return out;
 }
 

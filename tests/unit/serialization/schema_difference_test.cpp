@@ -44,6 +44,12 @@ TEST(SchemaDifference, NamesTheMemberAndBothSides) {
             Sentences{"Player.rpc fire.Fire.at: client tick varint 32, server tick fixed 32"});
 }
 
+TEST(SchemaDifference, SoManyAreBelievedAndNoMore) {
+  std::string lines;
+  for (size_t i = 0; i < kMaxDifferencesTold; ++i) lines += "Crate.m" + std::to_string(i) + "\tbool\n";
+  EXPECT_EQ(differences_told(kOurs, lines + "\t\n\n").size(), kMaxDifferencesTold) << "nor the order besides";
+}
+
 // What no type declares: the members of lattice_world_config are named.
 TEST(SchemaDifference, NamesTheSettingsOfChannels) {
   const std::string plain = "lattice 1\nchannels\nchannel 3 reliable_ordered\nchannel 14 ack\n";

@@ -230,7 +230,7 @@ void ReplicaList::wake_changed(ChangedGroups& changed, const ChangeLog& changes)
 
 // Rather than looking each of `changed` objects up. In a world of rooms most of what changes is nobody's
 // here.
-bool ReplicaList::is_worth_asking_each(size_t changed) const {
+bool ReplicaList::is_worth_asking_each(uint64_t changed) const {
   return changed > (slots_.slots().size() + settled_.size()) / kLookupCost;
 }
 

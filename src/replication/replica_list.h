@@ -242,7 +242,7 @@ class ReplicaList {
  private:
   void wake(uint32_t index);
   void wake_changed(ChangedGroups& changed, const ChangeLog& changes);
-  bool is_worth_asking_each(size_t changed) const;
+  bool is_worth_asking_each(uint64_t changed) const;
   void wake_own(const ChangedGroups::Changes& since);
   void wake_groups(const ChangedGroups::Changes& changes);
   void wake_settled(const ChangedGroups::Changes& since);

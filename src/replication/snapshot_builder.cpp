@@ -283,7 +283,7 @@ void SnapshotBuilder::collect_state(Replica& replica, uint32_t slot, uint32_t in
   any_groups_ = any_groups_ || terms.group != kNoSlot;
   const auto place = static_cast<uint32_t>(waiting_.size());
   waiting_.push_back(Waiting{replica.accumulator, index, terms.group, place, is_own,
-                             replica.sends == 0 && !is_joining_,
+                             replica.sent_version == 0 && !is_joining_,
                              may_step(terms) && !info.type->layout->has_priorities(), is_own});
 }
 

@@ -60,7 +60,7 @@ class StepPlan {
   /// the least priority for which there is room.
   float divide(const Alone& entries, uint32_t budget_bytes);
   /// What divide() keeps for groups. Nothing when an entry on its own is the first in line: that may need all
-  /// of the budget.
+  /// of the budget. Newcomers that are first leave a quarter, in three of four snapshots.
   uint32_t reserved_bytes() const { return reserved_bytes_; }
   /// Takes groups in their order, behind what is there. One that does not fit makes way for one of the next
   /// few that do.

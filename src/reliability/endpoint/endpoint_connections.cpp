@@ -1,5 +1,7 @@
 // Connections are made, end and are freed (H-11, L-05). What a beginning and an end mean for the connection
 // itself is in connection_lifecycle.cpp.
+#include <algorithm>
+
 #include "base/assert.h"
 #include "platform/process_memory.h"
 #include "reliability/endpoint/endpoint_core.h"
@@ -58,10 +60,12 @@ void Endpoint::Core::end_half_open(uint64_t connection_id) {
   free_connection(connection);
 }
 
-void Endpoint::Core::free_a_leaving_one() {
-  for (const auto& connection : connections) {
-    if (connection && connection->is_leaving()) return free_connection(*connection);
-  }
+bool Endpoint::Core::make_place() {
+  if (!is_full()) return true;
+  const auto leaving = std::ranges::find_if(connections, [](const auto& c) { return c && c->is_leaving(); });
+  if (leaving == connections.end()) return false;
+  free_connection(**leaving);
+  return true;
 }
 
 void Endpoint::Core::on_accepted_client(connection::ServerAccepted& accepted) {

@@ -82,12 +82,12 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
 
   // endpoint_connections.cpp
   connection::Admission admit(const connection::AdmissionRequest& request) override;
-  bool is_full() const override { return table.size() == table.capacity(); }
+  bool is_full() const { return table.size() == table.capacity(); }
+  /// Whoever is gone leaves his place to a newcomer: all that was to come is the acknowledgement of his end.
+  bool make_place() override;
   ConnectResult connect(const base::PathId& server, std::span<const uint8_t> token,
                         const crypto::KeyPair& client, ConnectionHandle* out);
   void end_half_open(uint64_t connection_id);
-  /// Whoever is gone leaves his place to a newcomer: all that was to come is the acknowledgement of his end.
-  void free_a_leaving_one();
   void on_accepted_client(connection::ServerAccepted& accepted);
   /// Reports ended connections and frees those that are Disconnected.
   void finish_phase();

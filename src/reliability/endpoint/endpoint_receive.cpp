@@ -211,7 +211,6 @@ void Endpoint::Core::on_server_datagram(const base::PathId& from, std::span<cons
 // The packets of players come first: what strangers cost in curve operations is spent after them.
 void Endpoint::Core::verify_newcomers() {
   while (const auto waited = server->take_waiting(context.clock.now_ns())) {
-    if (is_full()) free_a_leaving_one();
     capture.begin_incoming(waited->from, waited->datagram);
     connection::ServerResult result = server->verify(*waited, moment(), batch);
     if (result.accepted) {

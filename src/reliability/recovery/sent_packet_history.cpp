@@ -241,7 +241,8 @@ AckResult SentPacketHistory::on_ack(const wire::AckBlock& ack, uint64_t now_ns, 
 }
 
 // The patience without an ack of a later packet. The message timers have fired long before, so this loss
-// settles only receipts and counters. A bound of rto may lie below the round trip: no ack is silent then.
+// settles only receipts and counters. The configured bound of rto may lie below the round trip.
+// An ack needs the whole round trip, so the patience ignores that bound.
 uint64_t SentPacketHistory::silent_ns(const RttEstimator& rtt) {
   const uint64_t unbounded_ns = rtt.has_sample() ? rtt.srtt_ns() + 4 * rtt.rttvar_ns() : kInitialRtoNs;
   return 2 * std::max(rtt.rto_ns(), unbounded_ns) + kMaxAckDelayNs;

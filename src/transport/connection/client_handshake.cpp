@@ -64,7 +64,7 @@ DisconnectReason ClientHandshake::start(uint64_t now_ns, DatagramSink& sink) {
   token_id_ = fields.token_id;
   token_expires_s_ = fields.expires_s;
   const crypto::Digest token_hash = crypto::sha256({token});
-  std::copy_n(token_hash.begin(), token_echo_.size(), token_echo_.begin());
+  token_echo_ = wire::token_echo(token_hash);
   th1_ = crypto::transcript_request(config_.protocol_id, fields.aud, token_hash, client_.public_key());
   lifecycle_.apply(Event::kConnect);
   started_ns_ = asked_ns_ = now_ns;

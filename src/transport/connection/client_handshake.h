@@ -97,8 +97,8 @@ struct ClientResult {
 
 class ClientHandshake {
  public:
-  /// The server answers the one that it saw first, for ever. So forgeries must come in numbers to push it
-  /// out.
+  /// Challenges that the client keeps. A newer one replaces the one that came first, so few forgeries must
+  /// not push out that of the server.
   static constexpr size_t kMaxChallenges = 16;
   /// Message 3 is repeated for so many of them, those that came last.
   static constexpr size_t kRepeatedChallenges = 4;

@@ -210,7 +210,7 @@ ServerArrival ServerHandshake::on_request(const base::PathId& from, std::span<co
   const Bucket& bucket = buckets_.current(moment.now_ns);
   const crypto::Digest token_hash = crypto::sha256({request.token});
   wire::Challenge challenge;
-  std::copy_n(token_hash.begin(), challenge.token_echo.size(), challenge.token_echo.begin());
+  challenge.token_echo = wire::token_echo(token_hash);
   challenge.bucket_pub = bucket.pair.public_key();
   challenge.key_index = bucket.key_index();
   challenge.challenge_nonce = crypto::make_cookie(bucket.cookie_secret, from, config_.protocol_id,

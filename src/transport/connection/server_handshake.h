@@ -106,8 +106,8 @@ class AdmissionPolicy {
   virtual ~AdmissionPolicy() = default;
   /// Called once per message 3 that is about to be accepted; must not call back into the handshake.
   virtual Admission admit(const AdmissionRequest& request) = 0;
-  /// Whether there is a place for a newcomer only where a connection ends.
-  virtual bool is_full() const = 0;
+  /// Called before admit(). False: there is no place for a newcomer unless a half-open connection ends.
+  virtual bool make_place() = 0;
 };
 
 struct ServerAccepted {

@@ -280,7 +280,7 @@ ServerResult ServerHandshake::settle(const base::PathId& from, const ServerMomen
     return result;
   }
   // A server that is full of players says so; half-open connections make it full for a moment only.
-  const bool needs_place = half_open_.size(moment.now_ns) != 0 && policy_.is_full();
+  const bool needs_place = !policy_.make_place() && half_open_.size(moment.now_ns) != 0;
   const HalfOpenTable::Owner half_open_owner = this->half_open_owner(from, response);
   const std::optional<HalfOpenTable::Room> half_open_room =
       half_open_.room_for(half_open_owner, moment.now_ns, needs_place);

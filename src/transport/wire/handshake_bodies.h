@@ -12,8 +12,8 @@
 //   4 ConnectionDenied    u8 4 · reason u16 · protocol_id u32            advisory, unauthenticated (P-03)
 //   6 ConnectionRefused   u8 6 · accept_random 16
 //                         | sealed, k4: reason u16 · schema_id u64 · text_len u8 · text
-//   7 SchemaDifference    u8 7 · C_pub 32 · challenge_nonce 16 · key_index u8 · token_len u16 · token · salt
-//   16
+//   7 SchemaDifference    u8 7 · C_pub 32 · challenge_nonce 16 · key_index u8 · token_len u16 · token ·
+//                         salt 16
 //                         | sealed, k7: schema_id u64 · lines
 //
 // A message with a sealed part is read in two steps: parse_…_clear() splits the body, the layer above opens
@@ -21,6 +21,8 @@
 // refuses any length but the exact one.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -65,6 +67,11 @@ inline constexpr size_t kChallengeBodyBytes = 1 + kTokenEchoBytes + 32 + 16 + 1;
 
 /// The beginning of SHA-256(token). It tells the client that whoever answers has seen its message 1.
 using TokenEcho = std::array<uint8_t, kTokenEchoBytes>;
+inline TokenEcho token_echo(const std::array<uint8_t, 32>& token_hash) {
+  TokenEcho echo;
+  std::copy_n(token_hash.begin(), echo.size(), echo.begin());
+  return echo;
+}
 
 struct Challenge {
   TokenEcho token_echo{};

@@ -112,7 +112,7 @@ class ConnectionPair : public testing::Test, public connection::AdmissionPolicy 
   connection::Admission admit(const connection::AdmissionRequest&) override {
     return {DisconnectReason::kNone, {}, 42};
   }
-  bool is_full() const override { return false; }
+  bool make_place() override { return true; }
   connection::ServerMoment moment() const { return {now_ns, kStartUnixS, 0}; }
 
   void connect() {

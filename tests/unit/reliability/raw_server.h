@@ -52,7 +52,7 @@ class RawServerOf final : public RawEndOf<AnyEndpoint>, private connection::Admi
   connection::Admission admit(const connection::AdmissionRequest&) override {
     return {connection::DisconnectReason::kNone, {}, 2};
   }
-  bool is_full() const override { return false; }
+  bool make_place() override { return true; }
 };
 
 }  // namespace lattice::test

@@ -167,6 +167,7 @@ TEST(HandshakeAttack, ForeignAndForgedIssuersFailAtMessageThree) {
   EXPECT_EQ(rig.refusal(), ServerRefusal::kTokenSignature);
   EXPECT_EQ(rig.server.handshake.claim_count(), 0u);
   EXPECT_EQ(rig.server.policy.call_count, 0u);
+  EXPECT_EQ(rig.server.policy.place_count, 0u);
 }
 
 TEST(HandshakeAttack, ASignatureForAnotherKindOfTokenIsNone) {
@@ -564,6 +565,7 @@ TEST(HandshakeAttack, SpoofedRequestFloodKeepsNothing) {
   EXPECT_EQ(rig.server.handshake.claim_count(), 0u);
   EXPECT_EQ(rig.server.handshake.accepted_count(), 0u);
   EXPECT_EQ(rig.server.policy.call_count, 0u);
+  EXPECT_EQ(rig.server.policy.place_count, 0u);
 }
 
 TEST(HandshakeAttack, RandomBytesNeverConnect) {

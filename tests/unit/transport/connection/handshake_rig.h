@@ -82,20 +82,21 @@ class ScriptedPolicy final : public connection::AdmissionPolicy {
     if (out.peer_id == 0) out.peer_id = call_count;
     return out;
   }
-  bool is_full() const override { return full; }
+  bool make_place() override {
+    ++place_count;
+    return !full;
+  }
   bool full = false;
   bool last_has_place = false;
   connection::Admission next;
   uint64_t call_count = 0;
+  uint64_t place_count = 0;  ///< Calls of make_place().
   wire::Id16 last_player{};
 };
 
 /// What a Challenge for this token begins with.
 inline wire::TokenEcho echo_of(std::span<const uint8_t> token) {
-  const crypto::Digest hash = crypto::sha256({token});
-  wire::TokenEcho echo;
-  std::copy_n(hash.begin(), echo.size(), echo.begin());
-  return echo;
+  return wire::token_echo(crypto::sha256({token}));
 }
 
 /// One server process.

@@ -270,6 +270,7 @@ TEST(Handshake, SchemaMismatchIsReportedWithBothHashesOnBothSides) {
   EXPECT_EQ(client.lifecycle().state(), State::kDisconnected);
   EXPECT_EQ(rig.server.handshake.claim_count(), 0u);
   EXPECT_EQ(rig.server.policy.call_count, 0u);
+  EXPECT_EQ(rig.server.policy.place_count, 0u);
 }
 
 TEST(Handshake, AnotherTickRateIsRefusedWithBothNumbersOnBothSides) {
@@ -283,6 +284,7 @@ TEST(Handshake, AnotherTickRateIsRefusedWithBothNumbersOnBothSides) {
   EXPECT_EQ(done.text.view(), rig.last.text.view());
   EXPECT_EQ(rig.server.handshake.claim_count(), 0u);
   EXPECT_EQ(rig.server.policy.call_count, 0u);
+  EXPECT_EQ(rig.server.policy.place_count, 0u);
 }
 
 TEST(Handshake, RoomForFewerObjectsThanTheServersIsRefused) {
@@ -310,6 +312,7 @@ TEST(Handshake, OtherPlacedObjectsAreRefusedAndTheTextSaysWhichSideLacksWhat) {
     EXPECT_EQ(done.text.view(), rig.last.text.view());
     EXPECT_EQ(rig.server.handshake.claim_count(), 0u);
     EXPECT_EQ(rig.server.policy.call_count, 0u);
+    EXPECT_EQ(rig.server.policy.place_count, 0u);
     return std::string(done.text.view());
   };
   EXPECT_EQ(text(three, two), "placed: server 3, client 2 lacks 7000000000");

@@ -2,6 +2,8 @@
 // left out.
 #pragma once
 
+#include <cstddef>
+
 // The arguments from number `first` on are those of the printf format at number `text`. In a member
 // function, `this` is number 1.
 #if defined(__MINGW32__)
@@ -18,6 +20,9 @@ namespace lattice::base {
 inline void prefetch(const void* at) {
 #if defined(__GNUC__)
   __builtin_prefetch(at);
+  // GCC takes a function that only prefetches for one without effect, and drops calls of it. The empty
+  // statement is an effect, and no instruction.
+  __asm__ volatile("");
 #else
   static_cast<void>(at);
 #endif
@@ -29,6 +34,10 @@ inline void prefetch(const void* from, const void* to) {
   for (auto* line = static_cast<const char*>(from); line < static_cast<const char*>(to); line += kLineBytes) {
     prefetch(line);
   }
+}
+
+inline void prefetch(const void* from, size_t bytes) {
+  prefetch(from, static_cast<const char*>(from) + bytes);
 }
 
 }  // namespace lattice::base

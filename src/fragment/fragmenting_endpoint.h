@@ -44,6 +44,7 @@ class FragmentingEndpoint final : private reliability::EndpointHandler {
   void begin_update(uint64_t now_ns, uint64_t unix_s) { endpoint_->begin_update(now_ns, unix_s); }
   void send_now(ConnectionHandle connection) { endpoint_->send_now(connection); }
   void prefetch(ConnectionHandle connection) const { endpoint_->prefetch(connection); }
+  void prefetch_for_send(ConnectionHandle connection) const { endpoint_->prefetch_for_send(connection); }
   void receive(uint64_t now_ns, uint64_t unix_s) { endpoint_->receive(now_ns, unix_s); }
   reliability::ConnectResult connect(const base::PathId& server, std::span<const uint8_t> token,
                                      const crypto::KeyPair& client, ConnectionHandle* out) {
@@ -113,7 +114,10 @@ class FragmentingEndpoint final : private reliability::EndpointHandler {
                                            const reliability::IncomingFragment& fragment,
                                            std::span<const uint8_t> body, uint64_t now_ns) override;
   bool takes_more() override { return above_.takes_more(); }
-  void on_packet_soon(ConnectionHandle connection) override { above_.on_packet_soon(connection); }
+  void on_packet_soon(ConnectionHandle connection, Ahead ahead) override {
+    if (ahead == Ahead::kFar) base::prefetch(&lanes_[connection.slot]);
+    above_.on_packet_soon(connection, ahead);
+  }
   void on_receipt(ConnectionHandle connection, uint32_t receipt, bool acked) override;
 
   reliability::EndpointHandler& above_;

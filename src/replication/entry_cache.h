@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/compiler.h"
 #include "replication/encoding/plain_encoder.h"
 #include "replication/object_table.h"
 #include "replication/state_store.h"
@@ -41,6 +42,15 @@ class EntryCache {
   /// members that the owner gets and others do not, or the other way round, are in it by `for_owner`.
   /// Indexes are valid until the next begin_*(), and what body() gives until the next find() or begin_*().
   uint32_t find(uint32_t slot, uint32_t baseline, bool for_owner = false);
+  /// Fetch what find() reads into the cache, with some work in between: first what was encoded of the object,
+  /// then, if nothing was, its words. Only hints.
+  void prefetch(uint32_t slot) const {
+    if (slot < heads_.size()) base::prefetch(&heads_[slot]);
+    store_.prefetch(slot);
+  }
+  void prefetch_words(uint32_t slot, uint32_t baseline) const {
+    if (slot < heads_.size() && heads_[slot].send != send_) store_.prefetch_words(slot, baseline);
+  }
   EntryBody body(uint32_t index) const {
     const Body& body = bodies_[index];
     return EntryBody{words_.data() + body.first_word, body.bits, body.mask};

@@ -19,32 +19,49 @@ namespace lattice::replication {
 /// crowd's ledgers are larger than any cache.
 struct SentEntry {
   static constexpr uint32_t kIndexBits = 20;
+  static constexpr uint32_t kKindBits = 3;
   static constexpr uint32_t kStayBits = 9;
+  static constexpr uint32_t kIndexMask = (1u << kIndexBits) - 1;
+  static constexpr uint32_t kKindMask = (1u << kKindBits) - 1;
   static constexpr uint32_t kStayMask = (1u << kStayBits) - 1;
-  static constexpr uint32_t kBlock = kEntryKinds;  // as `kind`
+  static constexpr uint32_t kBlock = kEntryKinds;  // as kind()
 
   /// The stay that follows `stay`.
   static uint16_t next_stay(uint32_t stay) { return static_cast<uint16_t>((stay + 1) & kStayMask); }
 
+  static SentEntry of(EntryKind kind, uint32_t index, uint32_t stay, uint32_t version = 0,
+                      uint32_t send = 0) {
+    return {head_of(static_cast<uint32_t>(kind), index, stay), static_cast<uint16_t>(version),
+            static_cast<uint16_t>(send)};
+  }
   static SentEntry block(uint32_t group, uint32_t mask) {
-    SentEntry entry;
-    entry.index = group & ((1u << kIndexBits) - 1);
-    entry.kind = kBlock;
-    entry.version = static_cast<uint16_t>(mask);
-    entry.send = static_cast<uint16_t>(mask >> 16);
-    return entry;
+    return {head_of(kBlock, group, 0), static_cast<uint16_t>(mask), static_cast<uint16_t>(mask >> 16)};
   }
   /// An entry about nothing: no group has the number.
-  static SentEntry nothing() { return block((1u << kIndexBits) - 1, 0); }
+  static SentEntry nothing() { return block(kIndexMask, 0); }
+
+  /// Of the replica; for kRemoved, of the removal; for kBlock, the group.
+  uint32_t index() const { return head & kIndexMask; }
+  void set_index(uint32_t index) { head = (head & ~kIndexMask) | (index & kIndexMask); }
+  /// An EntryKind or kBlock.
+  uint32_t kind() const { return head >> kIndexBits & kKindMask; }
+  /// When the recipient's differs by now, the entry is about a stay that has ended.
+  uint32_t stay() const { return head >> (kIndexBits + kKindBits); }
+  bool is(EntryKind wanted) const { return kind() == static_cast<uint32_t>(wanted); }
+  /// About an object of the set: neither a removal nor a block.
+  bool is_of_replica() const { return kind() != kBlock && !is(EntryKind::kRemoved); }
   /// The objects of a block.
   uint32_t mask() const { return uint32_t{version} | uint32_t{send} << 16; }
 
-  uint32_t index : kIndexBits = 0;  // of the replica; for kRemoved, of the removal; for kBlock, the group
-  uint32_t kind : 3 = 0;            // an EntryKind or kBlock
-  uint32_t stay : kStayBits =
-                      0;  // when the recipient's differs by now, the entry is about a stay that has ended
-  uint16_t version = 0;   // low bits of the version to which the entry leads
-  uint16_t send = 0;      // count of the states of the object that were sent
+  // One word, not bit fields: those are written piece by piece, and read back before they are in the cache.
+  uint32_t head = 0;
+  uint16_t version = 0;  // low bits of the version to which the entry leads
+  uint16_t send = 0;     // count of the states of the object that were sent
+
+ private:
+  static uint32_t head_of(uint32_t kind, uint32_t index, uint32_t stay) {
+    return (index & kIndexMask) | kind << kIndexBits | stay << (kIndexBits + kKindBits);
+  }
 };
 static_assert(sizeof(SentEntry) == 8);
 
@@ -79,7 +96,18 @@ class PartLedger {
       base::prefetch(
           &entries_[wrap(std::min(entry_head_ + i * kEntriesPerLine, entry_head_ + entry_count_))]);
     }
-    base::prefetch(&entries_[wrap(entry_head_ + entry_count_)]);
+    for (uint32_t i = 0; i < kLines; ++i) {  // where add() writes
+      const uint32_t next = entry_head_ + entry_count_ + i * kEntriesPerLine;
+      base::prefetch(
+          &entries_[wrap(std::min(next, entry_head_ + static_cast<uint32_t>(entries_.size()) - 1))]);
+    }
+    base::prefetch(&parts_[part_at(newest_ + 1)]);
+  }
+  /// The oldest entries of open records, `most` or fewer: the next verdicts are about them.
+  std::span<const SentEntry> oldest(uint32_t most) const {
+    const uint32_t count =
+        std::min({most, entry_count_, static_cast<uint32_t>(entries_.size()) - entry_head_});
+    return std::span(entries_).subspan(entry_head_, count);
   }
 
   struct Record {

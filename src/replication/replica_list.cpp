@@ -27,8 +27,7 @@ void ReplicaList::reserve(size_t objects) {
   slots_.reserve(objects);
   replicas_.reserve(objects);
   kept_.reserve(objects);
-  is_awake_.reserve(objects);
-  is_quiet_.reserve(objects);
+  doing_.reserve(objects);
   awake_.reserve(objects);
 }
 
@@ -61,7 +60,8 @@ std::optional<Replica> ReplicaList::find(uint32_t slot, const StateStore& store)
     return state ? std::optional(settled_replica(*state)) : std::nullopt;
   }
   const Replica& replica = replicas_[index];
-  return replica.in_step ? replica_in_step(slot, replica, *steps_.find(slot >> kGroupBits), store) : replica;
+  if (doing_[index] != Doing::kInStep) return replica;
+  return replica_in_step(slot, replica, *steps_.find(slot >> kGroupBits), store);
 }
 
 bool ReplicaList::removes(uint32_t slot, uint64_t network_id) const {
@@ -75,7 +75,8 @@ ReplicaList::Standing ReplicaList::standing(const Replica& replica) const {
     const auto index = static_cast<uint32_t>(&other - replicas_.data());
     const uint32_t slot = slots_.slot(index);
     if (slot >= SlotIndex::kFree) continue;
-    const float accumulator = other.in_step ? step_of(slot)->accumulator : other.accumulator;
+    const bool in_step = doing_[index] == Doing::kInStep;
+    const float accumulator = in_step ? step_of(slot)->accumulator : other.accumulator;
     standing.waiting += accumulator > 0 ? 1 : 0;
     standing.rank += accumulator > replica.accumulator ? 1 : 0;
   }
@@ -121,7 +122,7 @@ void ReplicaList::forget(uint32_t slot, uint64_t network_id, bool left) {
   }
   Replica& replica = replicas_[index];
   settle(replica);
-  if (replica.in_step) steps_.remove(slot);
+  if (doing_[index] == Doing::kInStep) steps_.remove(slot);
   // The client drops the pieces with the removal: until it is acked, they take a place there (D-57).
   if (longs_.holds(index)) partial_of_.insert(slot, 1);
   longs_.end(index);
@@ -138,8 +139,7 @@ void ReplicaList::forget(uint32_t slot, uint64_t network_id, bool left) {
       removals_.mark_partial(removal, partial);
     }
   }
-  if (is_awake_[index]) awake_is_stale_ = true;
-  is_awake_[index] = false;
+  if (doing_[index] == Doing::kAwake) awake_is_stale_ = true;
   remove_index(index);
   validate();
 }
@@ -148,9 +148,7 @@ void ReplicaList::forget(uint32_t slot, uint64_t network_id, bool left) {
 // the same numbers, and a verdict on that would count for the next ones.
 void ReplicaList::forget_stays(uint32_t index) {
   ledger_.for_each_entry([index](SentEntry& entry) {
-    const bool is_state =
-        entry.kind != SentEntry::kBlock && static_cast<EntryKind>(entry.kind) != EntryKind::kRemoved;
-    if (is_state && entry.index == index) entry = SentEntry::nothing();
+    if (entry.is_of_replica() && entry.index() == index) entry = SentEntry::nothing();
   });
 }
 
@@ -162,8 +160,7 @@ uint32_t ReplicaList::add_index(uint32_t slot) {
     reserve_one(kept_);
     replicas_.emplace_back();
     kept_.emplace_back();
-    is_awake_.push_back(false);
-    is_quiet_.push_back(false);
+    doing_.push_back(Doing::kSleeps);
   }
   replicas_[index].stay = SentEntry::next_stay(replicas_[index].stay) & SentEntry::kStayMask;
   return index;
@@ -175,7 +172,7 @@ void ReplicaList::remove_index(uint32_t index) {
   replicas_[index] = Replica();
   replicas_[index].stay = stay & SentEntry::kStayMask;
   kept_[index] = KeptState();
-  is_quiet_[index] = false;
+  doing_[index] = Doing::kSleeps;
   slots_.remove(slots_.slot(index));
 }
 
@@ -185,12 +182,19 @@ void ReplicaList::count_reliable_rpc(uint32_t slot) {
 }
 
 void ReplicaList::wake(uint32_t index) {
-  if (is_awake_[index]) return;
-  is_awake_[index] = true;
-  is_quiet_[index] = false;
+  if (doing_[index] == Doing::kAwake) return;
+  LATTICE_ASSERT(doing_[index] != Doing::kInStep);
+  doing_[index] = Doing::kAwake;
   const uint64_t entry = uint64_t{slots_.slot(index)} << 32 | index;
   awake_in_order_ = awake_in_order_ && (awake_.empty() || awake_.back() < entry);
   awake_.push_back(entry);
+}
+
+// Without a look at the object's index, which is not in the cache. May say false of one that is awake.
+bool ReplicaList::lists_awake(uint32_t slot) const {
+  if (awake_is_stale_ || !awake_in_order_) return false;
+  const auto at = std::lower_bound(awake_.begin(), awake_.end(), uint64_t{slot} << 32);
+  return at != awake_.end() && *at >> 32 == slot;
 }
 
 void ReplicaList::follow(const StateStore& store, ChangedGroups& changed) {
@@ -260,7 +264,7 @@ void ReplicaList::wake_settled(const ChangedGroups::Changes& since) {
 void ReplicaList::wake_outdated(const StateStore& store) {
   const std::span<const uint32_t> slots = slots_.slots();
   for (uint32_t index = 0; index < slots.size(); ++index) {
-    if (slots[index] >= SlotIndex::kFree || replicas_[index].in_step) continue;
+    if (slots[index] >= SlotIndex::kFree || doing_[index] == Doing::kInStep) continue;
     if (replicas_[index].sent_version != store.version(slots[index])) wake(index);
   }
   visited_ += slots.size() + settled_.size();
@@ -296,7 +300,7 @@ void ReplicaList::drop_stale() {
   awake_.erase(std::unique(awake_.begin(), awake_.end()), awake_.end());
   std::erase_if(awake_, [this](uint64_t entry) {
     const auto index = static_cast<uint32_t>(entry);
-    return slots_.slot(index) != static_cast<uint32_t>(entry >> 32) || !is_awake_[index];
+    return slots_.slot(index) != static_cast<uint32_t>(entry >> 32) || doing_[index] != Doing::kAwake;
   });
   awake_is_stale_ = false;
   awake_in_order_ = true;
@@ -337,7 +341,22 @@ void ReplicaList::fit() {
 void ReplicaList::prefetch() const {
   ledger_.prefetch();
   steps_.prefetch();
-  base::prefetch(awake_.data(), awake_.data() + std::min<size_t>(awake_.size(), 32));
+  base::prefetch(awake_.data(), awake_.data() + std::min<size_t>(awake_.size(), kUsualMost));
+  base::prefetch(slots_.slots().data(),
+                 sizeof(uint32_t) * std::min<size_t>(slots_.slots().size(), kUsualMost));
+  base::prefetch(doing_.data(), std::min<size_t>(doing_.size(), kUsualMost));
+}
+
+void ReplicaList::prefetch_replicas() const {
+  for (const SentEntry& entry : ledger_.oldest(kUsualMost)) {
+    if (entry.is_of_replica() && entry.index() < replicas_.size()) {
+      base::prefetch(&replicas_[entry.index()]);
+      base::prefetch(&doing_[entry.index()]);
+    }
+  }
+  for (size_t i = 0; i < std::min<size_t>(awake_.size(), kUsualMost); ++i) {
+    base::prefetch(&replicas_[static_cast<uint32_t>(awake_[i])]);
+  }
 }
 
 void ReplicaList::on_receipt(uint32_t receipt, bool acked) {
@@ -345,7 +364,7 @@ void ReplicaList::on_receipt(uint32_t receipt, bool acked) {
   if (!record.found) return;
   for (const std::span<const SentEntry> run : {record.first, record.second}) {
     for (const SentEntry& entry : run) {  // what a receipt is about has left the cache since it was sent
-      if (entry.index < replicas_.size()) base::prefetch(&replicas_[entry.index]);
+      if (entry.index() < replicas_.size()) base::prefetch(&replicas_[entry.index()]);
     }
     for (const SentEntry& entry : run) {
       if (acked) {
@@ -359,19 +378,19 @@ void ReplicaList::on_receipt(uint32_t receipt, bool acked) {
 }
 
 void ReplicaList::on_acked(const SentEntry& entry, Tick tick, bool keep) {
-  if (entry.kind == SentEntry::kBlock) return on_block(entry, tick, keep, true);
-  const auto kind = static_cast<EntryKind>(entry.kind);
-  if (kind == EntryKind::kRemoved) return removals_.on_acked(entry.index, entry.stay);
+  if (entry.kind() == SentEntry::kBlock) return on_block(entry, tick, keep, true);
+  const auto kind = static_cast<EntryKind>(entry.kind());
+  if (kind == EntryKind::kRemoved) return removals_.on_acked(entry.index(), entry.stay());
   if (kind == EntryKind::kPiece) return on_pieces(entry, true);
-  Replica& replica = replicas_[entry.index];
+  Replica& replica = replicas_[entry.index()];
   // Acks of entries from before a removal change nothing.
-  if (replica.stay != entry.stay || kind == EntryKind::kRested) return;
+  if (replica.stay != entry.stay() || kind == EntryKind::kRested) return;
   const uint32_t version = version_of(entry, replica);
   // An ack that comes late: by now the client may have forgotten the state (D-26).
   const bool fresh = static_cast<uint16_t>(replica.sends - entry.send) < kBaselineSends;
-  take_ack(entry.index, version, tick, fresh, entry.send);
-  if (came_into_step(replica, tick)) {
-    const uint32_t slot = slots_.slot(entry.index);
+  take_ack(entry.index(), version, tick, fresh, entry.send);
+  if (came_into_step(entry.index(), tick)) {
+    const uint32_t slot = slots_.slot(entry.index());
     steps_.on_acked(slot >> kGroupBits, 1u << slot % kGroupSlots, tick, keep);
   }
   if (kind == EntryKind::kFull) {
@@ -379,8 +398,8 @@ void ReplicaList::on_acked(const SentEntry& entry, Tick tick, bool keep) {
     if (replica.acked_full == 0) replica.rest_sent = false;
     replica.acked_full = std::max(replica.acked_full, version);
   }
-  if (keep) keep_state(entry.index, version, tick);
-  if (keep || kind == EntryKind::kFull) static_cast<void>(partial_of_.take(slots_.slot(entry.index)));
+  if (keep) keep_state(entry.index(), version, tick);
+  if (keep || kind == EntryKind::kFull) static_cast<void>(partial_of_.take(slots_.slot(entry.index())));
   if (replica.owed_at_join) settle(replica);
 }
 
@@ -397,24 +416,24 @@ void ReplicaList::take_ack(uint32_t index, uint32_t version, Tick tick, bool fre
 }
 
 void ReplicaList::on_lost(const SentEntry& entry, Tick tick) {
-  if (entry.kind == SentEntry::kBlock) return on_block(entry, tick, false, false);
-  const auto kind = static_cast<EntryKind>(entry.kind);
-  if (kind == EntryKind::kRemoved) return removals_.on_lost(entry.index, entry.stay);
+  if (entry.kind() == SentEntry::kBlock) return on_block(entry, tick, false, false);
+  const auto kind = static_cast<EntryKind>(entry.kind());
+  if (kind == EntryKind::kRemoved) return removals_.on_lost(entry.index(), entry.stay());
   if (kind == EntryKind::kPiece) return on_pieces(entry, false);
-  Replica& replica = replicas_[entry.index];
-  if (replica.stay != entry.stay) return;
+  Replica& replica = replicas_[entry.index()];
+  if (replica.stay != entry.stay()) return;
   const uint32_t version = version_of(entry, replica);
   if (kind == EntryKind::kRested) {
     if (version == replica.sent_version) {
       replica.rest_sent = false;
-      wake(entry.index);
+      wake(entry.index());
     }
     return;
   }
   replica.count_loss();
   if (replica.acked_version >= version) return;
-  if (came_into_step(replica, tick)) {
-    const uint32_t slot = slots_.slot(entry.index);
+  if (came_into_step(entry.index(), tick)) {
+    const uint32_t slot = slots_.slot(entry.index());
     static_cast<void>(steps_.on_lost(slot >> kGroupBits, 1u << slot % kGroupSlots, tick));
   }
   replica.lost = true;
@@ -469,18 +488,18 @@ void ReplicaList::follow_longs(Tick tick, const StateStore& store, uint32_t rese
 }
 
 void ReplicaList::on_pieces(const SentEntry& entry, bool acked) {
-  Replica& replica = replicas_[entry.index];
-  if (replica.stay != entry.stay) return;
+  Replica& replica = replicas_[entry.index()];
+  if (replica.stay != entry.stay()) return;
   const PieceRun run = PieceRun::unpack(entry.send);
   if (!acked) {
     replica.count_loss();
-    return longs_.on_lost(entry.index, entry.version, run);
+    return longs_.on_lost(entry.index(), entry.version, run);
   }
-  if (!longs_.on_acked(entry.index, entry.version, run)) return;
-  const LongSend& send = *longs_.find(entry.index);
+  if (!longs_.on_acked(entry.index(), entry.version, run)) return;
+  const LongSend& send = *longs_.find(entry.index());
   if (send.kind == EntryKind::kFull) replica.acked_full = send.version;
-  take_ack(entry.index, send.version, send.tick, true, send.send);
-  longs_.complete(entry.index);
+  take_ack(entry.index(), send.version, send.tick, true, send.send);
+  longs_.complete(entry.index());
   if (replica.owed_at_join) settle(replica);
 }
 
@@ -512,25 +531,25 @@ void ReplicaList::validate() const {
   uint32_t owed = 0;
   uint32_t live = 0;
   size_t awake = 0;
-  uint32_t in_step = 0;
+  uint32_t stepping = 0;
   for (uint32_t i = 0; i < replicas_.size(); ++i) {
     const Replica& replica = replicas_[i];
     const uint32_t slot = slots_.slot(i);
     if (slot >= SlotIndex::kFree) continue;
     ++live;
     owed += replica.owed_at_join ? 1 : 0;
-    awake += is_awake_[i] ? 1u : 0u;
+    const bool in_step = doing_[i] == Doing::kInStep;
+    awake += doing_[i] == Doing::kAwake ? 1u : 0u;
+    stepping += in_step ? 1u : 0u;
     LATTICE_ASSERT(slots_.find(slot) == i && !settled_.find(slot));
-    LATTICE_ASSERT(!is_awake_[i] || !is_quiet_[i]);
     LATTICE_ASSERT(replica.acked_full <= replica.acked_version);
     LATTICE_ASSERT(replica.acked_version <= replica.sent_version);
     LATTICE_ASSERT(replica.acked_version == 0 || replica.held);
-    in_step += replica.in_step ? 1 : 0;
-    LATTICE_ASSERT(!replica.in_step || (steps_.holds(slot) && !is_awake_[i]));
+    LATTICE_ASSERT(!in_step || steps_.holds(slot));
     LATTICE_ASSERT(!replica.waits || removals_.find(slot) != Removals::kNone);
   }
-  for (const Step& step : steps_.steps()) in_step -= static_cast<uint32_t>(std::popcount(step.mask));
-  LATTICE_ASSERT(in_step == 0);
+  for (const Step& step : steps_.steps()) stepping -= static_cast<uint32_t>(std::popcount(step.mask));
+  LATTICE_ASSERT(stepping == 0);
   removals_.validate();
   LATTICE_ASSERT(longs_.size() + partial_states() <= kMaxLongStates);
   for (const LongSend& send : longs_.sends()) LATTICE_ASSERT(slots_.slot(send.index) == send.slot);

@@ -53,7 +53,6 @@ struct Replica {
   bool waits : 1 = false;         // the client may hold the former object of the slot (D-42)
   bool owed_at_join : 1 = false;  // must be acked before the client counts as loaded
   bool lost : 1 = false;          // since the newest acked state, one was lost
-  bool in_step : 1 = false;
 
   /// True when the client has acked a full entry of version `full_version` or later.
   bool has_full(uint32_t full_version) const {
@@ -119,8 +118,10 @@ class ReplicaList {
   /// Takes the transport's verdict on a part. Unknown receipts are ignored.
   void on_receipt(uint32_t receipt, bool acked);
 
-  /// Fetches what verdicts and builds read first into the cache. Only a hint.
+  /// Fetches what verdicts and builds read first into the cache. Only a hint, as is the next.
   void prefetch() const;
+  /// After prefetch(), with some work in between: what that leads to.
+  void prefetch_replicas() const;
 
   /// True when every object that was in the set at join has been acked once or is gone.
   bool loaded() const { return owed_at_join_ == 0; }
@@ -138,6 +139,8 @@ class ReplicaList {
   bool in_set(uint32_t slot) const {
     return slots_.find(slot) != SlotIndex::kNone || settled_.find(slot).has_value();
   }
+  /// True when its group speaks for the object.
+  bool in_step(uint32_t slot) const { return steps_.holds(slot); }
   /// What the client knows of an object, if that is in its set.
   std::optional<Replica> find(uint32_t slot, const StateStore& store) const;
 
@@ -166,7 +169,7 @@ class ReplicaList {
   /// replica().
   std::span<uint64_t> awake();
   /// An object of awake() is awake no longer. keep_awake() follows.
-  void put_to_rest(uint32_t index) { is_awake_[index] = false; }
+  void put_to_rest(uint32_t index) { doing_[index] = Doing::kSleeps; }
   /// Keeps the first `count` of awake(): the others were put to rest.
   void keep_awake(size_t count) { awake_.resize(count); }
   /// The groups of objects in step. A snapshot holds all of a group, or nothing of it.
@@ -240,7 +243,15 @@ class ReplicaList {
   void age(Tick oldest);
 
  private:
+  enum class Doing : uint8_t {
+    kSleeps,  // there is nothing to say of it
+    kQuiet,   // has slept since settle() looked at settle_tick_
+    kAwake,   // in awake_
+    kInStep,  // its group speaks for it
+  };
+
   void wake(uint32_t index);
+  bool lists_awake(uint32_t slot) const;
   void wake_changed(ChangedGroups& changed, const ChangeLog& changes);
   bool is_worth_asking_each(uint64_t changed) const;
   void wake_own(const ChangedGroups::Changes& since);
@@ -268,8 +279,8 @@ class ReplicaList {
   Replica replica_in_step(uint32_t slot, const Replica& replica, const Step& step,
                           const StateStore& store) const;
   /// Whether the object came into step at `tick`, at which its state went on its own.
-  static bool came_into_step(const Replica& replica, Tick tick) {
-    return replica.in_step && replica.sent_tick == tick;
+  bool came_into_step(uint32_t index, Tick tick) const {
+    return replicas_[index].sent_tick == tick && doing_[index] == Doing::kInStep;
   }
   void on_block(const SentEntry& entry, Tick tick, bool keep, bool acked);
   void on_dropped(uint32_t slot, Tick tick, bool keep, bool acked);
@@ -286,14 +297,14 @@ class ReplicaList {
   void on_lost(const SentEntry& entry, Tick tick);
   void validate() const;
 
+  static constexpr size_t kUsualMost = 32;  // what more there is of anything is not fetched ahead
+
   Config config_;
   SettledReplicas settled_;
-  SlotIndex slots_;                // the others of the set; the indexes of the next four
+  SlotIndex slots_;                // the others of the set; the indexes of the next three
   std::vector<Replica> replicas_;  // free ones too
   std::vector<KeptState> kept_;
-  std::vector<bool>
-      is_awake_;  // apart from replicas_, which a wake() does not touch: it is for changes of all
-  std::vector<bool> is_quiet_;   // has slept since settle() looked at settle_tick_
+  std::vector<Doing> doing_;  // apart from replicas_, which a wake() does not touch: it is for changes of all
   std::vector<uint64_t> awake_;  // slot << 32 | index
   bool awake_in_order_ = true;
   bool awake_is_stale_ = false;  // some entries are of stays that have ended

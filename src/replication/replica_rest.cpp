@@ -56,18 +56,19 @@ void ReplicaList::settle(const StateStore& store) {
   if (!longs_.empty() || (any_quiet_ && !ledger_.knows_all_until(settle_tick_))) return;
   const size_t count = slots_.slots().size();
   if (any_quiet_ && settled_.size() == 0) {
-    const auto quiet = static_cast<size_t>(std::count(is_quiet_.begin(), is_quiet_.end(), true));
+    const auto quiet = static_cast<size_t>(std::count(doing_.begin(), doing_.end(), Doing::kQuiet));
     settled_.reserve(quiet + quiet / 4 + kSpare);
   }
   any_quiet_ = false;
   for (uint32_t index = 0; index < count; ++index) {
-    if (slots_.slot(index) >= SlotIndex::kFree) continue;
-    if (is_quiet_[index] && may_settle(store, index)) {
+    Doing& doing = doing_[index];
+    if (doing > Doing::kQuiet || slots_.slot(index) >= SlotIndex::kFree) continue;
+    if (doing == Doing::kQuiet && may_settle(store, index)) {
       settle_one(index);
-      continue;
+    } else {
+      doing = Doing::kQuiet;
+      any_quiet_ = true;
     }
-    is_quiet_[index] = !is_awake_[index] && !replicas_[index].in_step;
-    any_quiet_ = any_quiet_ || is_quiet_[index];
   }
   settle_tick_ = tick_;
   if (loaded()) compact();
@@ -88,7 +89,7 @@ bool ReplicaList::may_settle(const StateStore& store, uint32_t index) const {
          replica.acked_version == replica.sent_version && replica.acked_tick == replica.sent_tick &&
          replica.acked_version <= SettledReplicas::kMostVersion && replica.accumulator == 0 &&
          replica.rest_sent && !replica.in_flight && !replica.lost && !replica.waits &&
-         !replica.owed_at_join && !replica.in_step && !is_awake_[index] && !needs_kept;
+         !replica.owed_at_join && doing_[index] <= Doing::kQuiet && !needs_kept;
 }
 
 void ReplicaList::settle_one(uint32_t index) {
@@ -112,34 +113,30 @@ void ReplicaList::compact() {
   SlotIndex slots;
   std::vector<Replica> replicas;
   std::vector<KeptState> kept;
-  std::vector<bool> is_awake;
-  std::vector<bool> is_quiet;
+  std::vector<Doing> doing;
   std::vector<uint32_t> moved(replicas_.size(), SlotIndex::kNone);
-  slots.reserve(room), replicas.reserve(room), kept.reserve(room);
-  is_awake.reserve(room), is_quiet.reserve(room);
+  slots.reserve(room), replicas.reserve(room), kept.reserve(room), doing.reserve(room);
   for (uint32_t index = 0; index < replicas_.size(); ++index) {
     if (slots_.slot(index) >= SlotIndex::kFree) continue;
     moved[index] = slots.add(slots_.slot(index));
     replicas.push_back(replicas_[index]);
     kept.push_back(kept_[index]);
-    is_awake.push_back(is_awake_[index]);
-    is_quiet.push_back(is_quiet_[index]);
+    doing.push_back(doing_[index]);
   }
   ledger_.for_each_entry([&](SentEntry& entry) {
-    if (entry.kind == SentEntry::kBlock || static_cast<EntryKind>(entry.kind) == EntryKind::kRemoved) return;
-    const uint32_t index = moved[entry.index];
-    if (index == SlotIndex::kNone || replicas[index].stay != entry.stay) {
+    if (!entry.is_of_replica()) return;
+    const uint32_t index = moved[entry.index()];
+    if (index == SlotIndex::kNone || replicas[index].stay != entry.stay()) {
       entry = SentEntry::nothing();  // of a stay that has ended
     } else {
-      entry.index = index & ((1u << SentEntry::kIndexBits) - 1);
+      entry.set_index(index);
     }
   });
   for (uint64_t& entry : awake_) {
     entry = (entry & ~uint64_t{UINT32_MAX}) | moved[static_cast<uint32_t>(entry)];
   }
   slots_ = std::move(slots);
-  replicas_.swap(replicas), kept_.swap(kept);
-  is_awake_.swap(is_awake), is_quiet_.swap(is_quiet);
+  replicas_.swap(replicas), kept_.swap(kept), doing_.swap(doing);
 }
 
 }  // namespace lattice::replication

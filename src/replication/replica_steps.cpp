@@ -26,7 +26,8 @@ void ReplicaList::wake_groups(const ChangedGroups::Changes& changes) {
   for (const ChangedGroups::Group& group : changes.groups) {
     const Step* step = steps_.find(group.group);
     for (uint32_t rest = group.mask & ~(step != nullptr ? step->mask : 0); rest != 0; rest &= rest - 1) {
-      wake_slot((group.group << kGroupBits) + static_cast<uint32_t>(std::countr_zero(rest)));
+      const uint32_t slot = (group.group << kGroupBits) + static_cast<uint32_t>(std::countr_zero(rest));
+      if (!lists_awake(slot)) wake_slot(slot);
       ++visited_;
     }
   }
@@ -79,7 +80,7 @@ void ReplicaList::leave_step(const StateStore& store, Step step, uint32_t mask) 
     steps_.remove(slot);
     note_kept(store, step, slot, index);
     replicas_[index] = replica_in_step(slot, replicas_[index], step, store);
-    replicas_[index].in_step = false;
+    doing_[index] = Doing::kSleeps;
     wake(index);
   }
   visited_ += static_cast<uint32_t>(std::popcount(mask));
@@ -144,15 +145,15 @@ void ReplicaList::begin_step(const StepBegin& begin) {
     const uint32_t slot = (begin.group << kGroupBits) + static_cast<uint32_t>(std::countr_zero(rest));
     const uint32_t index = slots_.find(slot);
     Replica& replica = replicas_[index];
-    LATTICE_ASSERT(!replica.in_step && replica.sent_tick == tick_ && replica.acked_tick == begin.base);
-    replica.in_step = true;
-    is_awake_[index] = false;
+    LATTICE_ASSERT(doing_[index] != Doing::kInStep);
+    LATTICE_ASSERT(replica.sent_tick == tick_ && replica.acked_tick == begin.base);
+    doing_[index] = Doing::kInStep;
     awake_is_stale_ = true;
   }
 }
 
 void ReplicaList::on_block(const SentEntry& entry, Tick tick, bool keep, bool acked) {
-  const uint32_t group = entry.index;
+  const uint32_t group = entry.index();
   const uint32_t mask = entry.mask();
   const Step* step = steps_.find(group);
   const uint32_t in_step = step != nullptr ? step->mask & mask : 0;
@@ -175,7 +176,7 @@ void ReplicaList::on_dropped(uint32_t slot, Tick tick, bool keep, bool acked) {
   const uint32_t index = slots_.find(slot);
   if (index == SlotIndex::kNone) return;
   Replica& replica = replicas_[index];
-  if (!replica.sent_in_step || replica.sent_tick != tick || replica.in_step) return;
+  if (!replica.sent_in_step || replica.sent_tick != tick || doing_[index] == Doing::kInStep) return;
   if (!acked) {
     replica.count_loss();
     if (replica.acked_version == replica.sent_version) return;

@@ -21,7 +21,8 @@ class SendRules {
  public:
   virtual ~SendRules() = default;
   /// `with_nearness`: where everything fits, nobody needs to know how far away an object is.
-  virtual SendTerms terms(uint32_t slot, bool with_nearness) const = 0;
+  /// `out` has the defaults. An answer of twelve bytes as a value would go through memory, and be waited for.
+  virtual void terms(uint32_t slot, bool with_nearness, SendTerms* out) const = 0;
   /// False when no interval is longer than that of snapshots.
   virtual bool slows() const = 0;
   /// Changes when objects come into groups or out of them.

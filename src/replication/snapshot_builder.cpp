@@ -121,7 +121,12 @@ size_t SnapshotBuilder::collect(ReplicaList& recipient, uint32_t bound_bytes, bo
   for (size_t i = 0; i < awake.size(); ++i) {
     // What a client knows has left the cache since its last snapshot.
     if (i + kPrefetchAhead < awake.size()) {
-      base::prefetch(&recipient.replica(static_cast<uint32_t>(awake[i + kPrefetchAhead])));
+      const uint64_t ahead = awake[i + kPrefetchAhead];
+      const auto slot = static_cast<uint32_t>(ahead >> 32);
+      base::prefetch(&recipient.replica(static_cast<uint32_t>(ahead)));
+      base::prefetch(&store_.summary(slot));
+      base::prefetch(&table_.info(slot));
+      cache_.prefetch(slot);
     }
     const uint64_t entry = awake[i];
     const auto index = static_cast<uint32_t>(entry);
@@ -200,7 +205,8 @@ bool SnapshotBuilder::collect_object(ReplicaList& recipient, uint32_t slot, uint
   const bool sent = is_on_its_way(replica, newest);
   // The client's own objects are few, and each part that has them all confirms them (D-40).
   if (!sent || is_own) {
-    const SendTerms terms = terms_of(slot);
+    SendTerms terms;
+    read_terms(slot, &terms);
     if (!is_own && is_early(slot, replica, terms)) return true;
     collect_state(replica, slot, index, is_own, terms);
   } else {
@@ -232,7 +238,8 @@ bool SnapshotBuilder::collect_rest(ReplicaList& recipient, uint32_t slot, uint32
   candidate.age = tick_ - (acked ? replica.acked_tick : replica.sent_tick);
   if (candidate.age == 0 || candidate.age > static_cast<uint32_t>(kMaxBaselineTicks))
     return candidate.age == 0;
-  const SendTerms terms = terms_of(slot);
+  SendTerms terms;
+  read_terms(slot, &terms);
   replica.accumulator += gain(table_.info(slot), replica.sent_tick, terms.nearness);
   candidate.priority = replica.accumulator;
   candidates_.push_back(candidate);
@@ -280,9 +287,10 @@ void SnapshotBuilder::collect_state(Replica& replica, uint32_t slot, uint32_t in
   replica.accumulator += gain(info, since, (is_own ? config_.owner_boost : 1.0f) * terms.nearness * urgency);
   own_count_ += is_own ? 1 : 0;
 
+  cache_.prefetch_words(slot, replica.acked_version);
   any_groups_ = any_groups_ || terms.group != kNoSlot;
   const auto place = static_cast<uint32_t>(waiting_.size());
-  waiting_.push_back(Waiting{replica.accumulator, index, terms.group, place, is_own,
+  waiting_.push_back(Waiting{replica.accumulator, index, slot, terms.group, place, is_own,
                              replica.sent_version == 0 && !is_joining_,
                              may_step(terms) && !info.type->layout->has_priorities(), is_own});
 }
@@ -335,9 +343,8 @@ size_t SnapshotBuilder::admit(const ReplicaList& recipient, uint32_t budget_byte
 bool SnapshotBuilder::add_candidate(const ReplicaList& recipient, const Waiting& waiting,
                                     uint32_t piece_bytes) {
   const Replica& replica = recipient.replica(waiting.index);
-  const uint32_t slot = recipient.slot_of(waiting.index);
   Candidate& candidate = candidates_.emplace_back();  // in place: a copy stalls behind its own stores
-  if (!describe(recipient, replica, slot, waiting.index, &candidate) ||
+  if (!describe(recipient, replica, waiting.slot, waiting.index, &candidate) ||
       alone_bits(candidate) > uint64_t{8} * piece_bytes) {
     candidates_.pop_back();
     return false;
@@ -564,31 +571,27 @@ void SnapshotBuilder::write_full_head(BitWriter& out, const Candidate& candidate
 }
 
 void SnapshotBuilder::account(ReplicaList& recipient, const Candidate& candidate) {
-  SentEntry sent;
-  LATTICE_ASSERT(candidate.index < 1u << SentEntry::kIndexBits);
-  sent.index = candidate.index & ((1u << SentEntry::kIndexBits) - 1);
-  sent.kind = static_cast<uint32_t>(candidate.kind) & 3u;
+  LATTICE_ASSERT(candidate.index <= SentEntry::kIndexMask);
   if (candidate.kind == EntryKind::kRemoved) {
-    sent.stay = recipient.removals()[candidate.index].stay & SentEntry::kStayMask;
-    recipient.ledger().add(sent);
+    const uint32_t stay = recipient.removals()[candidate.index].stay;
+    recipient.ledger().add(SentEntry::of(candidate.kind, candidate.index, stay));
     recipient.removals().on_sent(candidate.index, tick_);
     ++stats_.removed_entries;
     return;
   }
   Replica& replica = recipient.replica(candidate.index);
-  sent.stay = replica.stay & SentEntry::kStayMask;
   if (candidate.kind == EntryKind::kRested) {
-    sent.version = static_cast<uint16_t>(replica.sent_version);
-    recipient.ledger().add(sent);
+    recipient.ledger().add(
+        SentEntry::of(candidate.kind, candidate.index, replica.stay, replica.sent_version));
     replica.rest_sent = true;
     replica.accumulator = 0;
     ++stats_.rested_entries;
     return;
   }
   replica.sent_version = store_.version(candidate.slot);
-  sent.version = static_cast<uint16_t>(replica.sent_version);
-  sent.send = ++replica.sends;
-  recipient.ledger().add(sent);
+  ++replica.sends;
+  recipient.ledger().add(
+      SentEntry::of(candidate.kind, candidate.index, replica.stay, replica.sent_version, replica.sends));
   replica.accumulator = 0;
   replica.entry_bytes =
       static_cast<uint8_t>(std::min((estimate_bits(candidate) + candidate.head_bits + 7) / 8, 255u));

@@ -126,6 +126,7 @@ class SnapshotBuilder {
   struct Waiting {
     float priority = 0;
     uint32_t index = 0;  // of the replica
+    uint32_t slot = 0;
     uint32_t group = kNoSlot;
     uint32_t place = 0;  // in waiting_: its own, or that of the first of its group
     bool is_own = false;
@@ -140,8 +141,9 @@ class SnapshotBuilder {
     bool has_own = false;
   };
 
-  SendTerms terms_of(uint32_t slot) const {
-    return rules_ == nullptr ? SendTerms{} : rules_->terms(slot, needs_priorities_);
+  /// `out` has the defaults.
+  void read_terms(uint32_t slot, SendTerms* out) const {
+    if (rules_ != nullptr) rules_->terms(slot, needs_priorities_, out);
   }
   bool may_step(const SendTerms& terms) const;
   bool is_early(uint32_t slot, const Replica& replica, const SendTerms& terms) const;

@@ -52,12 +52,11 @@ void SnapshotBuilder::begin_longs(ReplicaList& recipient, uint32_t budget_bytes)
     if (recipient.longs().unsent_bytes() >= most_bytes) return;
     if (!recipient.may_begin_long(waiting.index)) continue;
     const Replica& replica = recipient.replica(waiting.index);
-    const uint32_t slot = recipient.slot_of(waiting.index);
     // One of the client's own, or one that was to go along with its group: as a whole, it would have been
     // sent again.
-    if (is_on_its_way(replica, store_.summary(slot))) continue;
+    if (is_on_its_way(replica, store_.summary(waiting.slot))) continue;
     Candidate candidate;
-    describe(recipient, replica, slot, waiting.index, &candidate);
+    describe(recipient, replica, waiting.slot, waiting.index, &candidate);
     const std::span<const uint8_t> bytes = encode_long(recipient, replica, waiting.index, candidate);
     LongSend& send = recipient.begin_long(waiting.index, store_, candidate.kind);
     send.bytes.assign(bytes.begin(), bytes.end());
@@ -140,13 +139,8 @@ void SnapshotBuilder::write_run(ReplicaList& recipient, LongSend& send, PieceRun
   stats_.pieces += run.count;
   for (uint32_t piece = run.first; piece < run.first + run.count; ++piece) send.sent.set(piece);
   send.sent_tick = tick_;
-  SentEntry sent;
-  sent.index = send.index & ((1u << SentEntry::kIndexBits) - 1);
-  sent.kind = static_cast<uint32_t>(EntryKind::kPiece);
-  sent.stay = recipient.replica(send.index).stay & SentEntry::kStayMask;
-  sent.version = static_cast<uint16_t>(send.version);
-  sent.send = run.packed();
-  recipient.ledger().add(sent);
+  recipient.ledger().add(SentEntry::of(EntryKind::kPiece, send.index, recipient.replica(send.index).stay,
+                                       send.version, run.packed()));
 }
 
 }  // namespace lattice::replication

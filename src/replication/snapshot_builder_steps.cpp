@@ -34,7 +34,9 @@ void SnapshotBuilder::end_unfit_steps(ReplicaList& recipient) {
     uint32_t unfit = 0;
     for (uint32_t rest = step.mask; rest != 0; rest &= rest - 1) {
       const auto bit = static_cast<uint32_t>(std::countr_zero(rest));
-      if (!may_step(terms_of((step.group << kGroupBits) + bit))) unfit |= 1u << bit;
+      SendTerms terms;
+      read_terms((step.group << kGroupBits) + bit, &terms);
+      if (!may_step(terms)) unfit |= 1u << bit;
     }
     if (unfit != 0) recipient.end_step(store_, step.group, unfit);
   }
@@ -63,7 +65,7 @@ size_t SnapshotBuilder::line_up(ReplicaList& recipient, uint32_t budget_bytes) {
   for (Waiting& waiting : waiting_) {
     if (waiting.is_own) continue;
     // It goes with its group where it can, because then it can come into step again.
-    const uint32_t slot = recipient.slot_of(waiting.index);
+    const uint32_t slot = waiting.slot;
     const Step* step = recipient.step_of(slot);
     if (step != nullptr && step->priority == table_.info(slot).type->base_priority) {
       waiting.priority = std::max(waiting.priority, step->accumulator);

@@ -43,21 +43,20 @@ void SnapshotBuilder::complete_groups(ReplicaList& recipient) {
       Waiting waiting;
       waiting.priority = replica.accumulator;
       waiting.index = index;
+      waiting.slot = slot;
       waiting.group = static_cast<uint32_t>(group.front() >> 32);
       waiting.may_step = false;
       waiting_.push_back(waiting);
     }
   });
   if (waiting_.size() == collected) return;
-  std::sort(waiting_.begin(), waiting_.end(), [&](const Waiting& a, const Waiting& b) {
-    return recipient.slot_of(a.index) < recipient.slot_of(b.index);
-  });
+  std::sort(waiting_.begin(), waiting_.end(),
+            [](const Waiting& a, const Waiting& b) { return a.slot < b.slot; });
   for (uint32_t i = 0; i < waiting_.size(); ++i) waiting_[i].place = i;
   std::erase_if(candidates_, [&](const Candidate& candidate) {
     if (candidate.kind != EntryKind::kRested) return false;
-    const auto at = std::lower_bound(
-        waiting_.begin(), waiting_.end(), candidate.slot,
-        [&](const Waiting& each, uint32_t slot) { return recipient.slot_of(each.index) < slot; });
+    const auto at = std::lower_bound(waiting_.begin(), waiting_.end(), candidate.slot,
+                                     [](const Waiting& each, uint32_t slot) { return each.slot < slot; });
     return at != waiting_.end() && at->index == candidate.index;
   });
 }
@@ -142,7 +141,9 @@ void SnapshotBuilder::complete_removals(ReplicaList& recipient) {
 uint32_t SnapshotBuilder::removal_group(const Removal& removal) const {
   const bool lives =
       removal.left && table_.live(removal.slot) && table_.network_id(removal.slot) == removal.network_id;
-  return lives ? terms_of(removal.slot).group : kNoSlot;
+  SendTerms terms;
+  if (lives) read_terms(removal.slot, &terms);
+  return terms.group;
 }
 
 }  // namespace lattice::replication

@@ -13,6 +13,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/compiler.h"
 #include "replication/change_log.h"
 #include "replication/clamp_log.h"
 #include "replication/keep_ticks.h"
@@ -100,6 +101,13 @@ class StateStore {
   /// The words of version `version`; for 0 the zero baseline. Null when the version is no longer kept or not
   /// made yet. Version 1 of a placed object is always kept.
   const Word* words(uint32_t slot, uint32_t version) const;
+
+  /// Fetch what words() and current() read into the cache, and then the words. Only hints.
+  void prefetch(uint32_t slot) const { base::prefetch(&objects_[slot].ring); }
+  void prefetch_words(uint32_t slot, uint32_t version) const {
+    base::prefetch(current(slot));
+    if (version != 0) base::prefetch(objects_[slot].ring.find(version));
+  }
 
   /// Keeps the newest version for words() until the last holder lets it go. All who pin one version share it.
   std::shared_ptr<const PinnedVersion> pin(uint32_t slot);

@@ -128,7 +128,9 @@ VersionRing::Version VersionRing::version_at(Tick tick) const {
   // No two versions have the same tick, so one as many versions back is not after `tick`.
   const uint32_t last = count_ - 1u;
   uint32_t at = distance <= 0 ? last : last - std::min(last, static_cast<uint32_t>(distance));
-  if (base::tick_after(newest_at(at)[0], tick)) return {newest_version_ - count_, false};
+  const Tick found = newest_at(at)[0];
+  if (base::tick_after(found, tick)) return {newest_version_ - count_, false};
+  if (found == tick) return {newest_version_ - (last - at), true};  // with no look at the one after it
   while (at < last && !base::tick_after(newest_at(at + 1)[0], tick)) ++at;
   return {newest_version_ - (last - at), true};
 }

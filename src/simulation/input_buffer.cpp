@@ -117,12 +117,11 @@ void InputBuffer::fold_margin(const DecodedInputs& inputs, TickTime server_posit
   margin_known_ = true;
 }
 
-TakenInput InputBuffer::take(Tick tick) {
+const TakenInput& InputBuffer::take(Tick tick) {
   const int32_t step = base::tick_distance(tick, newest_taken_);
   LATTICE_ASSERT(step >= 0);
   if (step <= 0 && taken_any_) return taken_;
 
-  // Skipped ticks count as run. An input of a skipped tick that had arrived is not late.
   // Skipped ticks count as run. An input of a skipped tick that had arrived is not late.
   const auto steps = static_cast<uint32_t>(step);
   const bool is_fresh = steps >= 1 && steps <= kJitterBufferTicks && holds(step);
@@ -140,45 +139,52 @@ TakenInput InputBuffer::take(Tick tick) {
     std::copy(held + kSightWords, held + stride_, last);
     last_fresh_tick_ = tick;
     ++stats_.fresh;
-    taken_ = TakenInput{last, InputSource::kFresh, tick, believed_sight(last_sight_, tick, true)};
+    take_last(tick, InputSource::kFresh);
   } else if (last_fresh_tick_ != 0 &&
              static_cast<uint32_t>(base::tick_distance(tick, last_fresh_tick_)) <= repeat_max_ticks_) {
     ++stats_.repeated;
-    taken_ = TakenInput{&words_[size_t{kLast} * stride_], InputSource::kRepeated, last_fresh_tick_,
-                        believed_sight(last_sight_, tick, false)};
+    take_last(tick, InputSource::kRepeated);
   } else {
     ++stats_.defaulted;
     taken_ = TakenInput{&words_[size_t{kDefault} * stride_], InputSource::kDefault, 0, {}};
   }
-  taken_.sight_clamped = taken_.source != InputSource::kDefault && taken_.sight != last_sight_;
   return taken_;
 }
 
-TakenInput InputBuffer::take_up_to(Tick tick) {
+// The last fresh input, as that of `tick`.
+void InputBuffer::take_last(Tick tick, InputSource source) {
+  taken_.words = &words_[size_t{kLast} * stride_];
+  taken_.source = source;
+  taken_.input_tick = last_fresh_tick_;
+  taken_.sight = last_sight_;
+  taken_.sight_clamped = bound_sight(&taken_.sight, tick, source == InputSource::kFresh);
+}
+
+const TakenInput& InputBuffer::take_up_to(Tick tick) {
   LATTICE_ASSERT(!base::tick_after(newest_taken_, tick));
   while (newest_taken_ != tick) take(base::next_tick(newest_taken_));
   return taken_;
 }
 
 // The newest state that a player can have seen is that of the tick before. A client that says otherwise is
-// not refused: after a stall of its own, an honest one says such things too.
-Sight InputBuffer::believed_sight(const Sight& said, Tick tick, bool counts) {
-  Sight sight = said;
+// not refused: after a stall of its own, an honest one says such things too. Returns whether `sight` changed.
+bool InputBuffer::bound_sight(Sight* sight, Tick tick, bool counts) {
   const TickTime newest{tick - 1, 0.0};
   const TickTime oldest{tick - history_ticks_, 0.0};
-  const TickTime view = view_time(said);
-  const bool has_view = said.view_tick != 0;
+  const TickTime view = view_time(*sight);
+  const bool has_view = sight->view_tick != 0;
   const bool future_view = has_view && ticks_between(view, newest) > 0;
   const bool old_view = has_view && ticks_between(view, oldest) < 0;
-  const bool future_snapshot = said.snapshot_tick != 0 && base::tick_after(said.snapshot_tick, newest.tick);
-  if (future_snapshot) sight.snapshot_tick = newest.tick;
+  const bool future_snapshot =
+      sight->snapshot_tick != 0 && base::tick_after(sight->snapshot_tick, newest.tick);
+  if (future_snapshot) sight->snapshot_tick = newest.tick;
   if (future_view || old_view) {
-    sight.view_tick = future_view ? newest.tick : oldest.tick;
-    sight.view_fraction = 0;
+    sight->view_tick = future_view ? newest.tick : oldest.tick;
+    sight->view_fraction = 0;
   }
   if (counts && (future_view || future_snapshot)) ++stats_.sights_future;
   if (counts && old_view) ++stats_.sights_old;
-  return sight;
+  return future_view || old_view || future_snapshot;
 }
 
 void InputBuffer::validate() const {

@@ -95,11 +95,11 @@ class InputBuffer {
   }
 
   /// The input for `tick`. Ticks must not decrease. The inputs of skipped ticks are dropped.
-  TakenInput take(Tick tick);
+  const TakenInput& take(Tick tick);
   /// take() of every tick up to `tick` that was not taken yet, for a server that runs its ticks one by one
   /// and asks only when it needs an answer. Call it before receive() too: what comes after a tick is late for
   /// it. Before the first tick of this buffer it is the default.
-  TakenInput take_up_to(Tick tick);
+  const TakenInput& take_up_to(Tick tick);
 
   /// How early the newest inputs come, smoothed, saturating at ±127 quarter ticks; 0 before the first input.
   int8_t margin_quarter_ticks() const;
@@ -123,7 +123,8 @@ class InputBuffer {
   bool holds(int32_t ahead) const { return (held_mask_ >> (ahead - 1) & 1) != 0; }
   void store(Tick tick, const serialization::Word* words, const Sight& sight);
   void store_late(uint32_t age);
-  Sight believed_sight(const Sight& said, Tick tick, bool counts);
+  void take_last(Tick tick, InputSource source);
+  bool bound_sight(Sight* sight, Tick tick, bool counts);
   void validate() const;
   void fold_margin(const DecodedInputs& inputs, TickTime server_position);
 

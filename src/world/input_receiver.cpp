@@ -62,14 +62,14 @@ bool InputReceiver::receive(uint32_t client, std::span<const uint8_t> body, Tick
 }
 
 simulation::InputSource InputReceiver::read(uint32_t client, Tick tick, void* out) {
-  const simulation::TakenInput taken = take(client, tick);
+  const simulation::TakenInput& taken = take(client, tick);
   layout_.dequantize(taken.words, host_.behaviours());
   std::memcpy(out, host_.behaviours()[0], layout_.host_bytes(0));
   return taken.source;
 }
 
 bool InputReceiver::sight(uint32_t client, Tick tick, InputSight* out) const {
-  const simulation::TakenInput taken = take(client, tick);
+  const simulation::TakenInput& taken = take(client, tick);
   if (taken.source == simulation::InputSource::kDefault) return false;
   *out = {taken.input_tick, taken.sight, buffers_[client]->lead_quarter_ticks(), taken.sight_clamped};
   return true;

@@ -39,9 +39,14 @@ class InputReceiver {
   void open(uint32_t client, Tick tick);
   /// Its counters stay in stats().
   void close(uint32_t client, Tick tick);
-  /// Fetches what receive() needs of a client into the cache. Only a hint.
+  /// Fetch what a client needs into the cache, with some work in between: where its buffer is, the buffer,
+  /// and the inputs that report() looks at. Only hints.
+  void prefetch_place(uint32_t client) const { base::prefetch(&buffers_[client]); }
   void prefetch(uint32_t client) const {
     if (buffers_[client]) buffers_[client]->prefetch();
+  }
+  void prefetch_inputs(uint32_t client) const {
+    if (buffers_[client]) buffers_[client]->prefetch_inputs();
   }
   /// Takes a message of inputs. False, and counted, when it is malformed. `tick` is the last that ran, and
   /// `position` that of the clock. What comes faster than ticks can use it is dropped unread, and counted.
@@ -58,7 +63,9 @@ class InputReceiver {
   uint64_t refusals(simulation::InputRefusal reason) const { return refusals_.get(reason); }
 
  private:
-  simulation::TakenInput take(uint32_t client, Tick tick) const { return buffers_[client]->take_up_to(tick); }
+  const simulation::TakenInput& take(uint32_t client, Tick tick) const {
+    return buffers_[client]->take_up_to(tick);
+  }
 
   const serialization::Layout& layout_;
   simulation::InputBufferConfig config_;

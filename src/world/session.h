@@ -285,7 +285,7 @@ class Session final : public reliability::EndpointHandler,
                                   reliability::MessageFlags flags, std::span<const uint8_t> body,
                                   uint64_t now_ns) override;
   bool takes_more() override { return observer_.takes_more(); }
-  void on_packet_soon(ConnectionHandle connection) override;
+  void on_packet_soon(ConnectionHandle connection, Ahead ahead) override;
   void on_receipt(ConnectionHandle connection, uint32_t receipt, bool acked) override;
 
   std::vector<serialization::SchemaDifference> differences_from(uint64_t remote_schema,

@@ -190,8 +190,14 @@ std::optional<reliability::Verdict> Session::engine_message(ConnectionHandle con
                                                  : reliability::Verdict::kAccept;
 }
 
-void Session::on_packet_soon(ConnectionHandle connection) {
-  if (input_receiver_) input_receiver_->prefetch(connection.slot);
+void Session::on_packet_soon(ConnectionHandle connection, Ahead ahead) {
+  if (ahead == Ahead::kNear) {
+    if (input_receiver_) input_receiver_->prefetch(connection.slot);
+    return;
+  }
+  if (clients_) clients_->prefetch(connection.slot);
+  if (input_receiver_) input_receiver_->prefetch_place(connection.slot);
+  if (sender_) sender_->prefetch_receipts(connection.slot);
 }
 
 void Session::on_receipt(ConnectionHandle connection, uint32_t receipt, bool acked) {

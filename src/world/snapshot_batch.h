@@ -45,14 +45,15 @@ class SnapshotBatch {
   void add(const Job& job);
   bool is_full() const { return jobs_.size() == kMostJobs; }
   /// Builds what was added and forgets it. Calls take(client, parts) for each, in the order they were added.
-  /// The parts are valid in that call. `soon(client)` comes some calls before.
-  template <class Take, class Soon>
-  void run(Take take, Soon soon) {
-    constexpr size_t kAhead = 2;
+  /// The parts are valid in that call. `far(client)` comes some calls before, and `near(client)` in between.
+  template <class Take, class Far, class Near>
+  void run(Take take, Far far, Near near) {
+    constexpr size_t kFar = 3, kNear = 1;
     build();
-    for (size_t i = 0; i < std::min(kAhead, built_.size()); ++i) soon(built_[i].client);
+    for (size_t i = 0; i < std::min(kFar, built_.size()); ++i) far(built_[i].client);
     for (size_t i = 0; i < built_.size(); ++i) {
-      if (i + kAhead < built_.size()) soon(built_[i + kAhead].client);
+      if (i + kFar < built_.size()) far(built_[i + kFar].client);
+      if (i + kNear < built_.size()) near(built_[i + kNear].client);
       const Built& built = built_[i];
       const Worker& worker = *workers_[built.worker];
       parts_.clear();

@@ -142,18 +142,29 @@ void StateSender::send(uint64_t now_ns, InputReceiver* inputs) {
   if (begun) send_batch();
 }
 
-// Fetches what comes next in due_ into the cache: the clients are in none.
+// Fetches what comes next in due_ into the cache: the clients are in none. Each step reads what the step
+// before has fetched.
 void StateSender::prefetch_due(size_t place, const InputReceiver* inputs) const {
-  constexpr size_t kFar = 3, kNear = 1;
-  if (place + kFar < due_.size()) {
-    if (const Recipient* far = recipients_[due_[place + kFar]].get()) base::prefetch(far, far + 1);
+  const auto client = [&](size_t ahead) {
+    return place + ahead < due_.size() ? recipients_[due_[place + ahead]].get() : nullptr;
+  };
+  if (const Recipient* far = client(3)) {
+    base::prefetch(far, sizeof *far);
+    receipts_.prefetch(due_[place + 3]);
+    if (inputs != nullptr) inputs->prefetch_place(due_[place + 3]);
+    if (interest_) interest_->prefetch(due_[place + 3]);
   }
-  if (place + kNear >= due_.size()) return;
-  const Recipient* near = recipients_[due_[place + kNear]].get();
-  if (near == nullptr) return;
-  near->list.prefetch();
-  if (inputs != nullptr) inputs->prefetch(near->connection.slot);
-  endpoint_->prefetch(near->connection);
+  if (const Recipient* next = client(2)) {
+    next->list.prefetch();
+    if (inputs != nullptr) inputs->prefetch(next->connection.slot);
+    endpoint_->prefetch(next->connection);
+    if (interest_) interest_->prefetch_set(next->connection.slot);
+  }
+  if (const Recipient* near = client(1)) {
+    near->list.prefetch_replicas();
+    receipts_.prefetch_entries(near->connection.slot);
+    if (inputs != nullptr) inputs->prefetch_inputs(near->connection.slot);
+  }
 }
 
 // Whether a snapshot would have nothing to say and may stay away (D-44). Most clients of a large world are so
@@ -237,7 +248,9 @@ void StateSender::send_batch() {
     send_progress(recipient);
     endpoint_->send_now(recipient.connection);
   };
-  batch_->run(take, [this](uint32_t client) { endpoint_->prefetch(recipients_[client]->connection); });
+  batch_->run(
+      take, [this](uint32_t client) { endpoint_->prefetch(recipients_[client]->connection); },
+      [this](uint32_t client) { endpoint_->prefetch_for_send(recipients_[client]->connection); });
 }
 
 void StateSender::send_part(Recipient& recipient, std::span<const uint8_t> bytes, uint32_t receipt) {

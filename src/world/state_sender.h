@@ -67,6 +67,8 @@ class StateSender {
   void leave(ConnectionHandle connection);
   /// What became of a part. It is looked at when the client's next snapshot is made.
   void on_receipt(ConnectionHandle connection, uint32_t receipt, bool acked);
+  /// Fetches what on_receipt() reads into the cache. Only a hint.
+  void prefetch_receipts(uint32_t slot) const { receipts_.prefetch(slot); }
   /// Inputs of the client came: it hears at once what became of them.
   void heard_inputs(ConnectionHandle connection);
   /// The client owns one object more or less: +1, -1.

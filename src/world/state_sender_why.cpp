@@ -87,8 +87,11 @@ void StateSender::explain_sending(const Recipient& recipient, uint32_t slot,
   out->last_entry_bits = 8 * uint32_t{replica.entry_bytes};
   out->lost_count = replica.losses;
   out->accumulator = replica.accumulator;
-  if (interest_)
-    out->interval_ticks = interest_->send_rules(recipient.connection).terms(slot, false).interval_ticks;
+  if (interest_) {
+    replication::SendTerms terms;
+    interest_->send_rules(recipient.connection).terms(slot, false, &terms);
+    out->interval_ticks = terms.interval_ticks;
+  }
   out->reason = LATTICE_WHY_NO_STATE;
   if (newest.version == 0) return;
   out->changed_tick = newest.tick;

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/compiler.h"
+
 namespace lattice::world {
 
 class WaitingReceipts {
@@ -23,6 +25,12 @@ class WaitingReceipts {
     chain.last = at;
   }
 
+  /// Fetches what add() and take() read into the cache, in two steps with some work in between. Only hints.
+  void prefetch(uint32_t client) const { base::prefetch(&chains_[client]); }
+  void prefetch_entries(uint32_t client) const {
+    if (const uint32_t first = chains_[client].first; first != kNone) base::prefetch(&entries_[first]);
+  }
+
   /// Takes those of a client: visit(receipt, acked) for each, oldest first. A visit may add others, which
   /// stay.
   template <class Visit>
@@ -34,6 +42,7 @@ class WaitingReceipts {
       entries_[at].next = free_;
       free_ = at;
       at = entry.next;
+      if (at != kNone) base::prefetch(&entries_[at]);
       visit(entry.receipt, entry.acked);
     }
   }
@@ -57,6 +66,7 @@ class WaitingReceipts {
     }
     const uint32_t at = free_;
     free_ = entries_[at].next;
+    if (free_ != kNone) base::prefetch(&entries_[free_]);  // for the next add()
     return at;
   }
 

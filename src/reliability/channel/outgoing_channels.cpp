@@ -31,8 +31,9 @@ bool queue_all(Queue& queue, OutgoingMessage message, size_t unit_bytes, std::sp
 // Fills one packet in the order of R-14 and records the items it carries.
 class OutgoingChannels::Filler {
  public:
-  Filler(OutgoingChannels& from, const Room& room, PacketBuilder& builder, CarriedItems& items)
-      : from_(from), room_(room), builder_(builder), items_(items) {
+  Filler(OutgoingChannels& from, const Room& room, PacketBuilder& builder, CarriedItems& items,
+         Filled& filled)
+      : from_(from), room_(room), builder_(builder), items_(items), filled_(filled) {
     // A quarter of the packet stays free for snapshots and inputs while they wait.
     reliable_limit_ = from.engine_.empty() ? room.budget_bytes : room.budget_bytes - room.budget_bytes / 4;
   }
@@ -56,8 +57,6 @@ class OutgoingChannels::Filler {
     add_unreliable(from_.application_);
     if (engine_waits) from_.share_.on_packet(builder_.size(), engine_bytes_before - from_.engine_.bytes());
   }
-
-  const Filled& filled() const { return filled_; }
 
  private:
   bool has_room() const {
@@ -146,8 +145,7 @@ class OutgoingChannels::Filler {
       const OutgoingMessage message = queue.front();
       if (!builder_.add(from_.modes_->mode(message.channel), message)) return;
       if (message.receipt != 0) {
-        items_.add(&filled_.items,
-                   {.kind = CarriedKind::kReceipt, .channel = message.channel, .value = message.receipt});
+        items_.add(&filled_.items, CarriedKind::kReceipt, message.channel, message.receipt);
         ++item_count_;
       }
       queue.pop_front();
@@ -161,7 +159,7 @@ class OutgoingChannels::Filler {
   CarriedItems& items_;
   size_t reliable_limit_;
   size_t item_count_ = 0;
-  Filled filled_;
+  Filled& filled_;
 };
 
 OutgoingChannels::OutgoingChannels(base::BufferPool& pool, const wire::ChannelTable& modes,
@@ -233,20 +231,16 @@ uint64_t OutgoingChannels::next_datagram_bytes() const {
   return std::min<uint64_t>(kMostFrameBytes + messages * kMostHeadBytes + bytes, kDatagramBytes);
 }
 
-OutgoingChannels::Filled OutgoingChannels::fill(const Room& room, PacketBuilder& builder,
-                                                CarriedItems& items) {
+void OutgoingChannels::fill(const Room& room, PacketBuilder& builder, CarriedItems& items, Filled& filled) {
   const size_t parts_before = engine_.size();
-  const size_t part_bytes = parts_before == 0 ? 0 : engine_.front().body.size();
-  Filler filler(*this, room, builder, items);
-  filler.fill();
-  const Filled filled = filler.filled();
+  const size_t part_bytes = parts_before == 0 ? 0 : engine_.front_bytes();
+  Filler(*this, room, builder, items, filled).fill();
   const bool has_one_part =
       engine_.size() + 1 == parts_before && filled.first_count + filled.resent_count == 1;
   if (has_one_part && parts_before != 1 && part_bytes < room.padded_bytes &&
       room.padded_bytes - part_bytes <= kMostPadding) {
     builder.pad_to(builder.size() + room.padded_bytes - part_bytes);
   }
-  return filled;
 }
 
 void OutgoingChannels::expire(uint64_t now_ns) {

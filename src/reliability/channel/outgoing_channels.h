@@ -92,7 +92,9 @@ class OutgoingChannels {
     uint32_t resent_count = 0;
   };
   /// Moves what fits into `builder`, and records in `items` what is to be acked. `items` has room.
-  Filled fill(const Room& room, PacketBuilder& builder, CarriedItems& items);
+  /// Adds to `filled`, which is not returned as a value: what was just written member by member could only be
+  /// copied once all writes before it are done.
+  void fill(const Room& room, PacketBuilder& builder, CarriedItems& items, Filled& filled);
   /// All that may leave in this update has left: the next engine message begins a new sequence.
   void end_sequence() {
     if (!engine_used_) return;

@@ -60,7 +60,8 @@ class UnreliableQueue {
     return longest;
   }
 
-  /// The oldest message; the queue is not empty.
+  /// The length of the oldest message, and the message; the queue is not empty.
+  size_t front_bytes() { return entries_.front().body.size_bytes; }
   OutgoingMessage front() {
     const Entry& entry = entries_.front();
     OutgoingMessage out{entry.id, entry.channel, entry.flags, entry.body.receipt, {}, {}};

@@ -157,30 +157,32 @@ class alignas(64) Connection {
   uint64_t packets_sent() const { return traffic_.packets_sent; }
 
   // Hints that fetch into the cache. With hundreds of connections no state is in the cache when its
-  // connection is processed, and waiting for one cache line after the other takes longer than the work.
+  // connection is processed, and waiting for one cache line after the other takes longer than the work. A
+  // hint must not wait itself. So the first step reads nothing, and each further one reads what the step
+  // before has fetched.
 
-  /// The state that every update reads: clocks, histories, queues, counters.
+  /// Step one of sending: what every update reads.
   void prefetch_for_update() const {
     base::prefetch(this, outgoing_channels_.hot_end());
     base::prefetch(&probes_, probes_.hot_end());
+    base::prefetch(&link_, connection::SecureLink::kHeadBytes);
   }
-  /// The keys that seal.
-  void prefetch_keys() const {
-    if (link_) link_->prefetch_for_seal();
-  }
-  /// Both.
+  /// Step two: the keys that seal, and the records of the oldest packet in flight and of the next one.
   void prefetch_for_send() const {
-    prefetch_for_update();
-    prefetch_keys();
+    if (link_) link_->prefetch_for_seal();
+    history_.prefetch_sent();
   }
-  /// The state of updates, and what opening a packet reads: keys, replay window.
+  /// Step one of receiving: that of updates, and the key rotation.
   void prefetch_for_packet() const {
     prefetch_for_update();
     base::prefetch(&rotation_, &link_);
-    if (link_) link_->prefetch_for_open();
   }
-  /// The records that the next packet acknowledges, and then their items.
-  void prefetch_acks() const { history_.prefetch_acks(); }
+  /// Step two: the keys that open, and the records that the next packet acknowledges.
+  void prefetch_for_open() const {
+    if (link_) link_->prefetch_for_open();
+    history_.prefetch_acks();
+  }
+  /// Step three: what those packets carried.
   void prefetch_acked_items() const { history_.prefetch_acked_items(); }
 
  private:

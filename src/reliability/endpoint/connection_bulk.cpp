@@ -55,8 +55,7 @@ bool Connection::send_one_chunk() {
   message.body = room.first(body_bytes);
   const bool added = builder.add(ChannelMode::kBulk, message);
   LATTICE_CHECK(added);
-  context_.items.add(&packet.items,
-                     {.kind = CarriedKind::kChunk, .channel = taken.channel, .value = taken.chunk});
+  context_.items.add(&packet.items, CarriedKind::kChunk, taken.channel, taken.chunk);
   packet.plaintext_bytes = builder.size();
   packet.ack_eliciting = true;
   packet.charge = Charge::kOrdinary;

@@ -60,12 +60,12 @@ bool Connection::send_one_payload(uint64_t allowance_bytes, bool control_only, s
   const size_t budget_bytes = datagram_bytes - link_->next_overhead_bytes();
   PacketBuilder builder(buffer.subspan(wire::kMaxHeaderBytes, budget_bytes), acks_.block(),
                         acks_.delay_ns(now_ns()));
-  const OutgoingChannels::Filled filled =
-      outgoing_channels_.fill({.carrier = {link_->next_packet_seq(), now_ns(), resend_after_ns()},
-                               .budget_bytes = budget_bytes,
-                               .padded_bytes = padded_bytes,
-                               .control_only = control_only},
-                              builder, context_.items);
+  OutgoingChannels::Filled filled;
+  outgoing_channels_.fill({.carrier = {link_->next_packet_seq(), now_ns(), resend_after_ns()},
+                           .budget_bytes = budget_bytes,
+                           .padded_bytes = padded_bytes,
+                           .control_only = control_only},
+                          builder, context_.items, filled);
   if (builder.empty()) {
     // send() accepts only messages that fit a whole packet.
     LATTICE_CHECK(control_only);

@@ -186,7 +186,11 @@ void Endpoint::send_now(ConnectionHandle handle) {
 }
 
 void Endpoint::prefetch(ConnectionHandle handle) const {
-  if (const Connection* connection = core_->find(handle)) connection->prefetch_for_send();
+  if (const Connection* connection = core_->in_slot(handle)) connection->prefetch_for_update();
+}
+
+void Endpoint::prefetch_for_send(ConnectionHandle handle) const {
+  if (const Connection* connection = core_->in_slot(handle)) connection->prefetch_for_send();
 }
 
 void Endpoint::update_and_send(uint64_t now_ns, uint64_t unix_s) {

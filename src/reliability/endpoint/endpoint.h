@@ -70,8 +70,10 @@ class Endpoint {
   /// Does for one connection now what the update that has begun would do for it: what is queued is sent while
   /// it is still in the cache. Stale handles are ignored.
   void send_now(ConnectionHandle connection);
-  /// Fetches what send() and send_now() read of a connection into the cache. Only a hint.
+  /// Fetches a connection into the cache. Only a hint, as is the next.
   void prefetch(ConnectionHandle connection) const;
+  /// After prefetch(), with some work in between: fetches what send_now() reads besides.
+  void prefetch_for_send(ConnectionHandle connection) const;
 
   /// For later connect() calls: the objects that this side has placed by now.
   void set_placed(const wire::PlacedSummary& placed);

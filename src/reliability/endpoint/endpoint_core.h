@@ -46,7 +46,6 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   /// The connection of the connection id in a datagram, or null. The id is not authenticated yet; nothing is
   /// refused or counted here.
   Connection* claimed_connection(const socket::Datagram& datagram) const;
-  void prefetch(const socket::Datagram& datagram) const;
   /// Runs the AEAD of a whole batch on the caller's threads. on_datagram() follows for each datagram.
   void open_ahead(std::span<const socket::Datagram> received);
   /// `ahead` is the result of open_ahead() for this datagram.
@@ -98,6 +97,11 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
     if (handle.slot >= connections.size()) return nullptr;
     Connection* connection = connections[handle.slot].get();
     return connection != nullptr && connection->handle() == handle ? connection : nullptr;
+  }
+  /// Any connection in the slot of `handle`, or null. Unlike find() it does not wait for the connection's
+  /// cache line: for hints.
+  const Connection* in_slot(ConnectionHandle handle) const {
+    return handle.slot < connections.size() ? connections[handle.slot].get() : nullptr;
   }
   /// Makes a connection in the slot of `handle`, which is empty.
   Connection& make_connection(ConnectionHandle handle);

@@ -123,8 +123,9 @@ class EndpointHandler {
   virtual bool takes_more() { return true; }
 
   /// A hint: a packet of this connection is likely to be processed soon. A handler may fetch into the cache
-  /// what it will need then.
-  virtual void on_packet_soon(ConnectionHandle) {}
+  /// what it will need then: first its tables by slot, and with the second call what those lead to.
+  enum class Ahead : uint8_t { kFar, kNear };
+  virtual void on_packet_soon(ConnectionHandle, Ahead) {}
 
   /// Exactly once for every message sent with a receipt other than 0: acked, or lost (for reliable messages
   /// only at the end of the connection). For send_fragments(): once for every fragment.

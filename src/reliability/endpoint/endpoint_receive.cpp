@@ -12,8 +12,12 @@
 namespace lattice::reliability {
 namespace {
 
-/// How many datagrams ahead open_ahead() prefetches: the work in between covers one access to memory.
-constexpr size_t kPrefetchAhead = 2;
+/// The connection that a datagram names; 0: none.
+uint64_t claimed_id(const socket::Datagram& datagram) {
+  constexpr size_t kConnectionIdOffset = 5;
+  if (datagram.size < wire::kMinHeaderBytes) return 0;
+  return platform::load_u64_le(datagram.data + kConnectionIdOffset);
+}
 
 Refusal refusal_of_header(wire::HeaderStatus status) {
   switch (status) {
@@ -34,40 +38,47 @@ Refusal refusal_of_header(wire::HeaderStatus status) {
 
 }  // namespace
 
-// Fetches what the next packets need, in the order in which one thing leads to the next: the connection, the
-// records of what it acknowledges and the handler's part, the items of those records.
+// Fetches what the next packets need, in the order in which one thing leads to the next. Each step of a
+// packet reads what its step before has fetched, while the packet before it was processed.
 class Endpoint::Core::PacketsAhead {
  public:
   PacketsAhead(const Core& core, std::span<const socket::Datagram> datagrams)
       : core_(core), datagrams_(datagrams) {
-    for (size_t k = 0; k < std::min(kAhead, datagrams_.size()); ++k) fetch(k);
+    for (size_t newest = 0; newest < kAhead; ++newest) advance(newest);
   }
 
   /// Call it for each datagram in turn, before it is processed. No connection is freed in between.
-  void prefetch(size_t k) {
-    if (k + kAhead < datagrams_.size()) fetch(k + kAhead);
-    if (const Connection* connection = connection_of(k + kAhead - 1)) {
-      connection->prefetch_acks();
-      core_.context.handler.on_packet_soon(connection->handle());
-    }
-    if (const Connection* connection = connection_of(k + kAhead - 2)) connection->prefetch_acked_items();
-  }
+  void prefetch(size_t k) { advance(k + kAhead); }
 
  private:
-  static constexpr size_t kAhead = 3;
+  static constexpr size_t kAhead = 5;
 
-  void fetch(size_t k) {
-    const Connection* connection = core_.claimed_connection(datagrams_[k]);
-    connections_[k % connections_.size()] = connection;
-    if (connection != nullptr) connection->prefetch_for_packet();
+  void advance(size_t newest) {
+    if (newest < datagrams_.size()) core_.table.prefetch(claimed_id(datagrams_[newest]));
+    if (newest >= 1) find(newest - 1);
+    if (const Connection* connection = found(newest - 2)) {
+      connection->prefetch_for_open();
+      core_.context.handler.on_packet_soon(connection->handle(), EndpointHandler::Ahead::kNear);
+    }
+    if (const Connection* connection = found(newest - 4)) connection->prefetch_acked_items();
   }
-  const Connection* connection_of(size_t k) const {
-    return k < datagrams_.size() ? connections_[k % connections_.size()] : nullptr;
+  void find(size_t k) {
+    if (k >= datagrams_.size()) return;
+    const auto handle = core_.table.find(claimed_id(datagrams_[k]));
+    const Connection* connection = handle ? core_.in_slot(*handle) : nullptr;
+    connections_[k % kAhead] = connection;
+    if (connection == nullptr) return;
+    connection->prefetch_for_packet();
+    core_.context.handler.on_packet_soon(*handle, EndpointHandler::Ahead::kFar);
+  }
+  /// Null also before the first datagram, where the number wraps, and behind the last.
+  const Connection* found(size_t k) const {
+    return k < datagrams_.size() ? connections_[k % kAhead] : nullptr;
   }
 
   const Core& core_;
   std::span<const socket::Datagram> datagrams_;
-  std::array<const Connection*, kAhead + 1> connections_{};
+  std::array<const Connection*, kAhead> connections_{};
 };
 
 void Endpoint::Core::receive() {
@@ -115,20 +126,17 @@ void Endpoint::Core::note_unreachable() {
 }
 
 Connection* Endpoint::Core::claimed_connection(const socket::Datagram& datagram) const {
-  constexpr size_t kConnectionIdOffset = 5;
-  if (datagram.size < wire::kMinHeaderBytes) return nullptr;
-  const auto handle = table.find(platform::load_u64_le(datagram.data + kConnectionIdOffset));
+  const auto handle = table.find(claimed_id(datagram));
   return handle ? connections[handle->slot].get() : nullptr;
-}
-
-void Endpoint::Core::prefetch(const socket::Datagram& datagram) const {
-  if (const Connection* connection = claimed_connection(datagram)) connection->prefetch_for_packet();
 }
 
 void Endpoint::Core::open_ahead(std::span<const socket::Datagram> received) {
   opening->begin(received.size());
+  // The work in between covers one access to memory.
+  const auto soon = [&](size_t k) { return k < received.size() ? claimed_connection(received[k]) : nullptr; };
   for (size_t k = 0; k < received.size(); ++k) {
-    if (k + kPrefetchAhead < received.size()) prefetch(received[k + kPrefetchAhead]);
+    if (const Connection* far = soon(k + 2)) far->prefetch_for_packet();
+    if (const Connection* near = soon(k + 1)) near->prefetch_for_open();
     const Connection* connection = claimed_connection(received[k]);
     const bool is_read = connection != nullptr && !shares.is_over(connection->reading_used());
     const connection::SecureLink* link = is_read ? connection->link_for(received[k].peer) : nullptr;

@@ -79,12 +79,12 @@ size_t Endpoint::Core::next_due(size_t first) {
   return first < connections.size() ? first : ServiceSchedule::kNone;
 }
 
-/// Fetches the connection after the next one, and the keys of the next one. Only a hint: servicing this
+/// Fetches the connection after the next one, and what the next one leads to. Only a hint: servicing this
 /// connection may make others due.
 void Endpoint::Core::prefetch_service(size_t slot) {
   const size_t near = next_due(slot + 1);
   if (near == ServiceSchedule::kNone) return;
-  connections[near]->prefetch_keys();
+  connections[near]->prefetch_for_send();
   const size_t far = next_due(near + 1);
   if (far != ServiceSchedule::kNone) connections[far]->prefetch_for_update();
 }

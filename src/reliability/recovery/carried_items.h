@@ -34,16 +34,18 @@ class CarriedItems {
   /// Room for one more packet's items. Without it no packet that carries items is built: back-pressure.
   bool has_room() const { return live_ + kMaxPerPacket <= bound_; }
 
-  /// Puts `item` in front of `chain`. has_room() held when the packet was begun.
-  void add(uint32_t* chain, const CarriedItem& item) {
+  /// Puts an item in front of `chain`. has_room() held when the packet was begun. By its members: an item in
+  /// memory that was just put together could only be read as a whole once all writes before it are done.
+  void add(uint32_t* chain, CarriedKind kind, uint8_t channel, uint32_t value, uint16_t count = 1) {
     uint32_t index = free_;
     if (index != kNone) {
       free_ = nodes_[index].next;
+      prefetch(free_);  // the next add() reads it
     } else {
       index = static_cast<uint32_t>(nodes_.size());
       nodes_.emplace_back();
     }
-    nodes_[index] = {*chain, item};
+    nodes_[index] = {*chain, {kind, channel, count, value}};
     *chain = index;
     ++live_;
   }
@@ -60,7 +62,7 @@ class CarriedItems {
         return;
       }
     }
-    add(chain, {CarriedKind::kReliableMessage, channel, static_cast<uint16_t>(count), first});
+    add(chain, CarriedKind::kReliableMessage, channel, first, static_cast<uint16_t>(count));
   }
 
   /// Calls visit(item) for each item of the chain, and removes the item if visit() returns true. Visitors

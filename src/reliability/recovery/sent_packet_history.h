@@ -141,15 +141,23 @@ class SentPacketHistory {
   const HistoryCounters& counters() const { return counters_; }
   size_t capacity() const { return capacity_; }
 
-  /// Fetches the records of the packets that the next ack block is likely to name. Only a hint.
+  /// Fetches the records that sending looks at: of the oldest packet in flight, and of the next one. Only a
+  /// hint, as are those below.
+  void prefetch_sent() const {
+    if (capacity_ == 0) return;
+    base::prefetch(&record(oldest_in_flight_));
+    base::prefetch(&record(last_sent_ + 1));
+  }
+  /// Fetches the records of the packets that the next ack block is likely to name.
   void prefetch_acks() const {
-    if (capacity_ != 0) base::prefetch(&record(applied_highest_ + 1));
+    if (capacity_ == 0) return;
+    base::prefetch(&record(applied_highest_ + 1));
+    base::prefetch(&record(applied_highest_ + kUsuallyAcked));
   }
   /// Then fetches what those packets carried.
   void prefetch_acked_items() const {
-    constexpr uint64_t kPackets = 4;
-    for (uint64_t seq = applied_highest_ + 1; seq <= std::min(applied_highest_ + kPackets, last_sent_);
-         ++seq) {
+    const uint64_t last = std::min(applied_highest_ + kUsuallyAcked, last_sent_);
+    for (uint64_t seq = applied_highest_ + 1; seq <= last; ++seq) {
       if (holds(seq)) items_->prefetch(record(seq).items);
     }
   }
@@ -170,6 +178,8 @@ class SentPacketHistory {
     uint16_t bytes;
   };
   static_assert(sizeof(Record) == 16);
+
+  static constexpr uint64_t kUsuallyAcked = 4;  // by one ack block, at most
 
   Record* array() const { return reinterpret_cast<Record*>(buffer_.data); }
   Record& record(uint64_t packet_seq) const { return array()[packet_seq & (capacity_ - 1)]; }

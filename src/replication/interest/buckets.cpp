@@ -1,6 +1,8 @@
 // See buckets.h.
 #include "replication/interest/buckets.h"
 
+#include "base/compiler.h"
+
 namespace lattice::replication {
 
 uint32_t Buckets::make() {
@@ -91,6 +93,7 @@ void Buckets::find(uint32_t bucket, const Offset& from, const Shell& shell, std:
   const auto outer = static_cast<float>(shell.outer * shell.outer);
   for (uint32_t b = buckets_[bucket].first_block; b != kNone; b = blocks_[b].next) {
     const Block& block = blocks_[b];
+    if (block.next != kNone) base::prefetch(&blocks_[block.next], sizeof(Block));
     std::array<float, kBlockEntries> squared;
     for (uint32_t i = 0; i < kBlockEntries; ++i) {
       const float dx = block.x[i] - from.x;

@@ -105,15 +105,15 @@ uint32_t Interest::interval_ticks(double distance) const {
   return rates.near_ticks + static_cast<uint32_t>(share * (rates.far_ticks - rates.near_ticks));
 }
 
-SendTerms Interest::terms(uint32_t client, uint32_t slot, bool with_nearness) const {
+void Interest::terms(uint32_t client, uint32_t slot, bool with_nearness, SendTerms* out) const {
+  out->interval_ticks = config_.rates.near_ticks;
+  if (!with_nearness && !slows() && !objects_.any_attached()) return;  // with no look at the object
   const uint32_t root = objects_.root(slot);
   const bool slowed = slows() && !has_full_rate(slot);
   const double far = with_nearness || slowed ? distance(client, root).value_or(0) : 0;
-  SendTerms terms;
-  if (with_nearness) terms.nearness = static_cast<float>(1.0 / (1.0 + far / config_.objects.cell));
-  terms.interval_ticks = slowed ? interval_ticks(far) : config_.rates.near_ticks;
-  if (objects_.in_group(slot)) terms.group = root;
-  return terms;
+  if (with_nearness) out->nearness = static_cast<float>(1.0 / (1.0 + far / config_.objects.cell));
+  if (slowed) out->interval_ticks = interval_ticks(far);
+  if (objects_.in_group(slot)) out->group = root;
 }
 
 }  // namespace lattice::replication

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/compiler.h"
 #include "replication/interest/interest_grid.h"
 #include "replication/interest/interest_objects.h"
 #include "replication/interest/interest_set.h"
@@ -55,9 +56,15 @@ class Interest final : private MovementListener {
   /// with it. nearness is 1 near, a half at one cell, towards 0 far. Where either side has no place
   /// the object counts as near, and so it does for the interval where its rule or that of a parent says
   /// full_rate.
-  SendTerms terms(uint32_t client, uint32_t slot, bool with_nearness) const;
+  void terms(uint32_t client, uint32_t slot, bool with_nearness, SendTerms* out) const;
   /// True when the distance slows anything.
   bool slows() const { return config_.rates.far_ticks > config_.rates.near_ticks; }
+
+  /// Fetches a client, and then its set, into the cache. Only hints.
+  void prefetch(uint32_t client) const { base::prefetch(&watches_[client]); }
+  void prefetch_set(uint32_t client) const {
+    if (const InterestSet* set = watches_[client].set.get()) base::prefetch(set, sizeof *set);
+  }
 
   /// Work done by all evaluations and movements so far.
   struct Work {

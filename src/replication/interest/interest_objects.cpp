@@ -102,6 +102,7 @@ void InterestObjects::hang(uint32_t slot, uint32_t parent) {
   ++objects_[parent].attached;
   attached_.add(parent, slot);
   ++attachments_version_;
+  ++attached_count_;
 }
 
 void InterestObjects::unhang(uint32_t slot) {
@@ -110,6 +111,7 @@ void InterestObjects::unhang(uint32_t slot) {
   --objects_[parent].attached;
   attached_.remove(slot);
   ++attachments_version_;
+  --attached_count_;
 }
 
 void InterestObjects::detach(uint32_t slot) {

@@ -112,6 +112,7 @@ class InterestObjects {
   bool in_group(uint32_t slot) const {
     return objects_[slot].parent != kNone || objects_[slot].attached != 0;
   }
+  bool any_attached() const { return attached_count_ != 0; }
   /// Changes with every attach() and detach().
   uint32_t attachments_version() const { return attachments_version_; }
 
@@ -184,6 +185,7 @@ class InterestObjects {
   SlotLists attached_;           // by parent
   RuleChanges changes_;
   uint32_t attachments_version_ = 0;
+  uint32_t attached_count_ = 0;
 };
 
 }  // namespace lattice::replication

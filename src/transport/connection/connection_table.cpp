@@ -3,56 +3,35 @@
 #include <bit>
 
 #include "base/assert.h"
-#include "base/random.h"
 
 namespace lattice::connection {
-namespace {
-
-uint64_t mix(uint64_t v) {
-  return base::splitmix64(v);
-}
-
-}  // namespace
 
 ConnectionTable::ConnectionTable(uint32_t capacity) : slots_(capacity) {
   LATTICE_CHECK(capacity >= 1 && capacity <= 65536);
   const size_t index_size = std::bit_ceil(size_t{capacity} * 2);
-  by_id_.assign(index_size, kNoSlot);
-  by_path_.assign(index_size, kNoSlot);
+  by_id_.resize(index_size);
+  by_path_.resize(index_size);
   index_mask_ = index_size - 1;
   for (uint32_t i = 0; i + 1 < capacity; ++i) slots_[i].next_free = i + 1;
 }
 
-size_t ConnectionTable::id_home(uint64_t connection_id) const {
-  return mix(connection_id) & index_mask_;
+void ConnectionTable::index_insert(Index& index, uint64_t key, ConnectionHandle handle) {
+  size_t i = home(key);
+  while (!index[i].is_free()) i = (i + 1) & index_mask_;
+  index[i] = {key, handle};
 }
 
-size_t ConnectionTable::path_home(const base::PathId& path) const {
-  return base::hash_path(path) & index_mask_;
-}
-
-size_t ConnectionTable::slot_home(const std::vector<uint32_t>& index, uint32_t slot) const {
-  return &index == &by_id_ ? id_home(slots_[slot].connection_id) : path_home(slots_[slot].pending_path);
-}
-
-void ConnectionTable::index_insert(std::vector<uint32_t>& index, uint32_t slot) {
-  size_t i = slot_home(index, slot);
-  while (index[i] != kNoSlot) i = (i + 1) & index_mask_;
-  index[i] = slot;
-}
-
-void ConnectionTable::index_erase(std::vector<uint32_t>& index, uint32_t slot) {
-  size_t hole = slot_home(index, slot);
-  while (index[hole] != slot) hole = (hole + 1) & index_mask_;
+void ConnectionTable::index_erase(Index& index, uint64_t key, uint32_t slot) {
+  size_t hole = home(key);
+  while (index[hole].handle.slot != slot) hole = (hole + 1) & index_mask_;
   // Backward shift: an entry moves into the hole unless its home lies strictly behind the hole.
-  for (size_t i = (hole + 1) & index_mask_; index[i] != kNoSlot; i = (i + 1) & index_mask_) {
-    const size_t home = slot_home(index, index[i]);
-    if (((i - home) & index_mask_) >= ((i - hole) & index_mask_)) {
+  for (size_t i = (hole + 1) & index_mask_; !index[i].is_free(); i = (i + 1) & index_mask_) {
+    if (((i - home(index[i].key)) & index_mask_) >= ((i - hole) & index_mask_)) {
       index[hole] = index[i];
       hole = i;
     }
   }
-  index[hole] = kNoSlot;
+  index[hole] = {};
 }
 
 std::optional<ConnectionHandle> ConnectionTable::take_slot() {
@@ -71,7 +50,7 @@ std::optional<ConnectionHandle> ConnectionTable::insert(uint64_t connection_id) 
   const std::optional<ConnectionHandle> handle = take_slot();
   if (!handle) return std::nullopt;
   slots_[handle->slot].connection_id = connection_id;
-  index_insert(by_id_, handle->slot);
+  index_insert(by_id_, connection_id, *handle);
   LATTICE_ASSERT(slots_.size() > 64 || validate());
   return handle;
 }
@@ -82,7 +61,7 @@ std::optional<ConnectionHandle> ConnectionTable::insert_pending(const base::Path
   const std::optional<ConnectionHandle> handle = take_slot();
   if (!handle) return std::nullopt;
   slots_[handle->slot].pending_path = server;
-  index_insert(by_path_, handle->slot);
+  index_insert(by_path_, base::hash_path(server), *handle);
   LATTICE_ASSERT(slots_.size() > 64 || validate());
   return handle;
 }
@@ -90,17 +69,17 @@ std::optional<ConnectionHandle> ConnectionTable::insert_pending(const base::Path
 bool ConnectionTable::assign_id(ConnectionHandle handle, uint64_t connection_id) {
   LATTICE_CHECK(connection_id != 0);
   if (!live(handle) || slots_[handle.slot].connection_id != 0 || find(connection_id)) return false;
-  index_erase(by_path_, handle.slot);
+  index_erase(by_path_, base::hash_path(slots_[handle.slot].pending_path), handle.slot);
   slots_[handle.slot].pending_path = {};
   slots_[handle.slot].connection_id = connection_id;
-  index_insert(by_id_, handle.slot);
+  index_insert(by_id_, connection_id, handle);
   LATTICE_ASSERT(slots_.size() > 64 || validate());
   return true;
 }
 
 void ConnectionTable::stop_pending(ConnectionHandle handle) {
   if (!live(handle) || !base::is_path(slots_[handle.slot].pending_path)) return;
-  index_erase(by_path_, handle.slot);
+  index_erase(by_path_, base::hash_path(slots_[handle.slot].pending_path), handle.slot);
   slots_[handle.slot].pending_path = {};
 }
 
@@ -108,7 +87,7 @@ void ConnectionTable::erase(ConnectionHandle handle) {
   if (!live(handle)) return;
   stop_pending(handle);
   Slot& slot = slots_[handle.slot];
-  if (slot.connection_id != 0) index_erase(by_id_, handle.slot);
+  if (slot.connection_id != 0) index_erase(by_id_, slot.connection_id, handle.slot);
   slot.connection_id = 0;
   slot.live = false;
   if (++slot.generation == 0) slot.generation = 1;
@@ -118,19 +97,11 @@ void ConnectionTable::erase(ConnectionHandle handle) {
   LATTICE_ASSERT(slots_.size() > 64 || validate());
 }
 
-std::optional<ConnectionHandle> ConnectionTable::find(uint64_t connection_id) const {
-  if (connection_id == 0) return std::nullopt;
-  for (size_t i = id_home(connection_id); by_id_[i] != kNoSlot; i = (i + 1) & index_mask_) {
-    const Slot& slot = slots_[by_id_[i]];
-    if (slot.connection_id == connection_id) return ConnectionHandle{by_id_[i], slot.generation};
-  }
-  return std::nullopt;
-}
-
 std::optional<ConnectionHandle> ConnectionTable::find_pending(const base::PathId& server) const {
-  for (size_t i = path_home(server); by_path_[i] != kNoSlot; i = (i + 1) & index_mask_) {
-    const Slot& slot = slots_[by_path_[i]];
-    if (slot.pending_path == server) return ConnectionHandle{by_path_[i], slot.generation};
+  const uint64_t hash = base::hash_path(server);
+  for (size_t i = home(hash); !by_path_[i].is_free(); i = (i + 1) & index_mask_) {
+    const Entry& entry = by_path_[i];
+    if (entry.key == hash && slots_[entry.handle.slot].pending_path == server) return entry.handle;
   }
   return std::nullopt;
 }

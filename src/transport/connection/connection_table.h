@@ -10,7 +10,9 @@
 #include <optional>
 #include <vector>
 
+#include "base/compiler.h"
 #include "base/path_id.h"
+#include "base/random.h"
 
 namespace lattice::connection {
 
@@ -40,7 +42,16 @@ class ConnectionTable {
   /// Frees the slot; its handles become stale. Stale handles are ignored.
   void erase(ConnectionHandle handle);
 
-  std::optional<ConnectionHandle> find(uint64_t connection_id) const;
+  /// Here, because every packet is looked up: an answer of twelve bytes would go through memory.
+  std::optional<ConnectionHandle> find(uint64_t connection_id) const {
+    if (connection_id == 0) return std::nullopt;
+    for (size_t i = home(connection_id); !by_id_[i].is_free(); i = (i + 1) & index_mask_) {
+      if (by_id_[i].key == connection_id) return by_id_[i].handle;
+    }
+    return std::nullopt;
+  }
+  /// Fetches what find() reads into the cache. Only a hint.
+  void prefetch(uint64_t connection_id) const { base::prefetch(&by_id_[home(connection_id)]); }
   std::optional<ConnectionHandle> find_pending(const base::PathId& server) const;
   bool live(ConnectionHandle handle) const {
     return handle.slot < slots_.size() && slots_[handle.slot].live &&
@@ -66,16 +77,23 @@ class ConnectionTable {
     bool live = false;
   };
 
-  size_t id_home(uint64_t connection_id) const;
-  size_t path_home(const base::PathId& path) const;
-  size_t slot_home(const std::vector<uint32_t>& index, uint32_t slot) const;
-  void index_insert(std::vector<uint32_t>& index, uint32_t slot);
-  void index_erase(std::vector<uint32_t>& index, uint32_t slot);
+  /// What the indexes hold. `key` is the connection id, or the hash of the path: one access to memory tells
+  /// whether an entry may be the one that is looked for.
+  struct Entry {
+    uint64_t key = 0;
+    ConnectionHandle handle{kNoSlot, 0};
+    bool is_free() const { return handle.slot == kNoSlot; }
+  };
+  using Index = std::vector<Entry>;
+
+  size_t home(uint64_t key) const { return base::splitmix64(key) & index_mask_; }
+  void index_insert(Index& index, uint64_t key, ConnectionHandle handle);
+  void index_erase(Index& index, uint64_t key, uint32_t slot);
   std::optional<ConnectionHandle> take_slot();
 
   std::vector<Slot> slots_;
-  std::vector<uint32_t> by_id_;
-  std::vector<uint32_t> by_path_;
+  Index by_id_;
+  Index by_path_;
   size_t index_mask_;
   uint32_t first_free_ = 0;
   uint32_t live_count_ = 0;

@@ -14,6 +14,8 @@ SecureLink::SecureLink(uint32_t protocol_id, uint64_t connection_id, crypto::Rol
       limits_(limits),
       window_(limits.replay_window_packets) {
   LATTICE_CHECK(connection_id != 0 && limits.packet_seq <= crypto::kPacketSeqLimit);
+  LATTICE_ASSERT(reinterpret_cast<uint8_t*>(&keys_) - reinterpret_cast<uint8_t*>(this) <=
+                 static_cast<ptrdiff_t>(kHeadBytes));
   fill_epoch(0, std::move(master));
 }
 
@@ -53,7 +55,6 @@ void SecureLink::retire_old_epoch() {
 }
 
 void SecureLink::prefetch_for_open() const {
-  base::prefetch(this, &keys_);
   keys_[newest_epoch_ % 2].receive.prefetch();
 }
 

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/assert.h"
-#include "platform/byte_order.h"
 #include "transport/crypto/aead_tap.h"
 #include "transport/crypto/nonce_ledger.h"
 
@@ -37,13 +36,6 @@ AeadTap* set_aead_tap(AeadTap* tap) {
 
 static_assert(crypto_aead_chacha20poly1305_ietf_ABYTES == kTagBytes);
 static_assert(crypto_aead_chacha20poly1305_ietf_NPUBBYTES == std::tuple_size_v<Nonce>);
-
-Nonce make_nonce(uint64_t packet_seq, uint8_t key_epoch) {
-  Nonce nonce{};
-  platform::store_u64_le(nonce.data(), packet_seq);
-  nonce[11] = key_epoch;
-  return nonce;
-}
 
 void seal_in_place(const Key& key, const Nonce& nonce, std::span<const uint8_t> aad,
                    std::span<uint8_t> buffer) {

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <span>
 
+#include "platform/byte_order.h"
 #include "transport/crypto/secret.h"
 
 namespace lattice::crypto {
@@ -20,7 +21,13 @@ inline constexpr size_t kTagBytes = 16;
 using Nonce = std::array<uint8_t, 12>;
 
 /// The nonce of a packet. packet_seq 0 and epoch 0 give the all-zero nonce of the handshake keys.
-Nonce make_nonce(uint64_t packet_seq, uint8_t key_epoch);
+/// In whole words: what is written byte by byte can only be read as words once all writes before it are done.
+inline Nonce make_nonce(uint64_t packet_seq, uint8_t key_epoch) {
+  Nonce nonce;
+  platform::store_u64_le(nonce.data(), packet_seq);
+  platform::store_u32_le(nonce.data() + 8, uint32_t{key_epoch} << 24);  // the last byte
+  return nonce;
+}
 
 /// Seals buffer[0, buffer.size() − 16) in place and writes the tag into the last 16 bytes.
 /// buffer.size() ≥ 16. Validation builds abort when (key, nonce) was used to seal before (nonce_ledger.h).

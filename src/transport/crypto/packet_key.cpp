@@ -43,8 +43,9 @@ void PacketKey::erase() {
 
 void PacketKey::prefetch() const {
   // Fifteen round keys and the hash key; the rest of the state is room for other implementations.
+  // Which cipher it is would have to be fetched first.
   constexpr size_t kAesBytes = 16 * 16;
-  base::prefetch(this, cipher_ == Cipher::kAes256Gcm ? schedule_.data() + kAesBytes : schedule_.data());
+  base::prefetch(this, schedule_.data() + kAesBytes);
 }
 
 void PacketKey::seal_in_place(const Nonce& nonce, std::span<const uint8_t> aad,

@@ -41,7 +41,7 @@ class OutgoingChannelsTest : public testing::Test {
     room.carrier.resend_after_ns = 100 * kMs;
     room.budget_bytes = kBudgetBytes;
     PacketBuilder builder(out.plaintext, {}, 0);
-    out.filled = channels_.fill(room, builder, items_);
+    channels_.fill(room, builder, items_, out.filled);
     out.bytes = builder.size();
     EXPECT_TRUE(channels_.validate());
     if (builder.empty()) return out;

@@ -35,7 +35,7 @@ class SentPacketHistoryTest : public testing::Test {
  protected:
   void send(uint64_t now_ns, uint32_t receipt = 0, bool eliciting = true) {
     uint32_t chain = CarriedItems::kNone;
-    if (receipt != 0) items.add(&chain, {.kind = CarriedKind::kReceipt, .value = receipt});
+    if (receipt != 0) items.add(&chain, CarriedKind::kReceipt, 0, receipt);
     history.on_sent({history.last_sent() + 1, now_ns, eliciting, false, chain}, fate);
     sent_ns = now_ns;
     ASSERT_TRUE(history.validate());
@@ -301,7 +301,7 @@ TEST(SentPacketHistory, WithoutMemoryAPacketIsLostTheMomentItLeaves) {
   SentPacketHistory history{pool, items};
   Fate fate;
   uint32_t chain = CarriedItems::kNone;
-  items.add(&chain, {.kind = CarriedKind::kReceipt, .value = 7});
+  items.add(&chain, CarriedKind::kReceipt, 0, 7);
   history.on_sent({1, 0, true, false, chain}, fate);
   EXPECT_EQ(history.last_sent(), 1u);
   EXPECT_EQ(history.in_flight(), 0u);
@@ -338,7 +338,7 @@ TEST(SentPacketHistoryProperty, ReceiptsAreToldOnceUnderAnyAcks) {
     for (int i = 0; i < steps; ++i) {
       now += kMs * static_cast<uint64_t>(*rc::gen::inRange(0, 20));
       uint32_t chain = CarriedItems::kNone;
-      items.add(&chain, {.kind = CarriedKind::kReceipt, .value = ++receipt});
+      items.add(&chain, CarriedKind::kReceipt, 0, ++receipt);
       items.add_messages(&chain, 2, receipt, 1);
       history.on_sent({history.last_sent() + 1, now, true, false, chain}, fate);
       if (*rc::gen::inRange(0, 3) != 0) receiver.on_packet(history.last_sent(), true, now);
@@ -374,7 +374,7 @@ TEST_F(SentPacketHistoryTest, FullAtHalfOfTheNumbersWithoutAnAck) {
 TEST_F(SentPacketHistoryTest, ChunkIsToldOnceAndNotAgainByALateAck) {
   for (uint32_t chunk = 1; chunk <= 5; ++chunk) {
     uint32_t chain = CarriedItems::kNone;
-    items.add(&chain, {.kind = CarriedKind::kChunk, .channel = 13, .value = chunk});
+    items.add(&chain, CarriedKind::kChunk, 13, chunk);
     history.on_sent({history.last_sent() + 1, 0, true, false, chain}, fate);
   }
   history.on_ack({5, 0b111}, sent_ns, rtt, fate);  // 5, 4, 3, 2

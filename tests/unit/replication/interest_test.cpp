@@ -59,6 +59,11 @@ class InterestSetTest : public testing::TestWithParam<InterestKind> {
     left_.assign(changes.left.begin(), changes.left.end());
   }
   const InterestSet& set() const { return interest_.set(0); }
+  SendTerms terms(uint32_t slot, bool with_nearness) const {
+    SendTerms terms;
+    interest_.terms(0, slot, with_nearness, &terms);
+    return terms;
+  }
   void add_at(uint32_t slot, double x, const InterestRule& rule = {}, uint64_t owner = 0) {
     objects_.add(slot, rule, owner);
     objects_.set_place(slot, {x, 0, 0});
@@ -373,12 +378,12 @@ TEST_P(InterestSetTest, DistanceLowersTheFactor) {
   add_at(5, 700);
   objects_.attach(5, 2);
   evaluate();
-  EXPECT_FLOAT_EQ(interest_.terms(0, 1, true).nearness, 1.0f);
-  EXPECT_FLOAT_EQ(interest_.terms(0, 2, true).nearness, 0.5f);
-  EXPECT_FLOAT_EQ(interest_.terms(0, 5, true).nearness, 0.5f);
-  EXPECT_FLOAT_EQ(interest_.terms(0, 3, true).nearness, 0.1f);
-  EXPECT_FLOAT_EQ(interest_.terms(0, 4, true).nearness, 1.0f);
-  EXPECT_FLOAT_EQ(interest_.terms(0, 3, false).nearness, 1.0f) << "nobody asked";
+  EXPECT_FLOAT_EQ(terms(1, true).nearness, 1.0f);
+  EXPECT_FLOAT_EQ(terms(2, true).nearness, 0.5f);
+  EXPECT_FLOAT_EQ(terms(5, true).nearness, 0.5f);
+  EXPECT_FLOAT_EQ(terms(3, true).nearness, 0.1f);
+  EXPECT_FLOAT_EQ(terms(4, true).nearness, 1.0f);
+  EXPECT_FLOAT_EQ(terms(3, false).nearness, 1.0f) << "nobody asked";
 }
 
 TEST_P(InterestSetTest, DistanceLengthensTheInterval) {
@@ -398,16 +403,16 @@ TEST_P(InterestSetTest, DistanceLengthensTheInterval) {
   evaluate();
   const uint32_t expected[] = {2, 11, 20, 2, 11, 2, 2};
   for (uint32_t slot = 1; slot <= 7; ++slot) {
-    EXPECT_EQ(interest_.terms(0, slot, true).interval_ticks, expected[slot - 1]) << slot;
+    EXPECT_EQ(terms(slot, true).interval_ticks, expected[slot - 1]) << slot;
   }
   viewer_.placed = false;
   evaluate();
-  EXPECT_EQ(interest_.terms(0, 3, true).interval_ticks, 2u);
+  EXPECT_EQ(terms(3, true).interval_ticks, 2u);
 }
 
 TEST_P(InterestSetTest, WhatIsAttachedIsAGroup) {
   for (uint32_t slot = 1; slot <= 5; ++slot) add_at(slot, 1);
-  const auto group = [&](uint32_t slot) { return interest_.terms(0, slot, true).group; };
+  const auto group = [&](uint32_t slot) { return terms(slot, true).group; };
   EXPECT_EQ(group(1), kNoSlot);
   objects_.attach(2, 1);
   objects_.attach(3, 2);

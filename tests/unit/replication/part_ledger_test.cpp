@@ -11,15 +11,13 @@ namespace lattice::replication {
 namespace {
 
 SentEntry sent(uint32_t index) {
-  SentEntry entry;
-  entry.index = index & 0xFFFFFu;
-  return entry;
+  return SentEntry::of(EntryKind::kDelta, index, 0);
 }
 
 std::vector<uint32_t> indexes(const PartLedger::Record& record) {
   std::vector<uint32_t> all;
   for (const auto& run : {record.first, record.second}) {
-    for (const SentEntry& entry : run) all.push_back(entry.index);
+    for (const SentEntry& entry : run) all.push_back(entry.index());
   }
   return all;
 }

@@ -14,9 +14,9 @@ constexpr Tick kTicksBetween = 2;  // ticks from one snapshot to the next
 /// Asks for the interval of each slot that has one.
 class Intervals : public SendRules {
  public:
-  SendTerms terms(uint32_t slot, bool) const override {
+  void terms(uint32_t slot, bool, SendTerms* out) const override {
     const auto at = ticks.find(slot);
-    return {1.0f, at == ticks.end() ? kTicksBetween : at->second, kNoSlot};
+    out->interval_ticks = at == ticks.end() ? kTicksBetween : at->second;
   }
   bool slows() const override { return true; }
   uint32_t groups_version() const override { return 0; }

@@ -187,10 +187,10 @@ TEST(Turns, an_object_that_paused_comes_into_step_again) {
   const uint32_t paused = crowd.slots[40];
   crowd.slots.erase(crowd.slots.begin() + 40);
   crowd.run(5);
-  ASSERT_FALSE(crowd.clients[0]->find(paused, crowd.authority.store)->in_step);
+  ASSERT_FALSE(crowd.clients[0]->in_step(paused));
   crowd.slots.insert(crowd.slots.begin() + 40, paused);
   crowd.run(60);
-  EXPECT_TRUE(crowd.clients[0]->find(paused, crowd.authority.store)->in_step);
+  EXPECT_TRUE(crowd.clients[0]->in_step(paused));
 }
 
 /// A server that is late: it sends once in `every_ticks`, and hears of a part `late_ticks` after it was sent.

@@ -1,4 +1,5 @@
-// Little-endian loads and stores by shifts alone, so the wire is the same on any host (B-02, §20.3).
+// Loads and stores by shifts alone, so the wire is the same on any host (B-02, §20.3). The wire is
+// little-endian, and bits are packed from the highest of a byte on: those are read big-endian.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,12 @@ inline uint32_t load_u32_le(const uint8_t* p) {
 }
 inline uint64_t load_u64_le(const uint8_t* p) {
   return static_cast<uint64_t>(load_u32_le(p)) | (static_cast<uint64_t>(load_u32_le(p + 4)) << 32);
+}
+
+inline uint64_t load_u64_be(const uint8_t* p) {
+  uint64_t v = 0;
+  for (unsigned i = 0; i < 8; ++i) v = v << 8 | p[i];
+  return v;
 }
 
 inline void store_u16_le(uint8_t* p, uint16_t v) {

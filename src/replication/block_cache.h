@@ -4,9 +4,14 @@
 // The slots of the world are cut into groups of 32. A block holds the entries of some objects of one group,
 // all against their states at one tick. Blocks begin and end at a byte, so they do not depend on their place
 // in a part. Bounded as EntryCache is: past kMaxBytes the next client starts with an empty cache.
+//
+// Most players own an object of one group, and get that group without it: a block that nobody else gets. It
+// is cut out of the block of all: the bits of an entry depend only on the entry before it, so all but one
+// after each gap are copied.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -44,9 +49,10 @@ class BlockCache {
     return std::span<const uint8_t>(bytes_).subspan(blocks_[index].first_byte, blocks_[index].size);
   }
 
-  /// How many blocks were encoded, and below: how many were reused.
+  /// How many blocks were encoded or cut, and below: how many were reused, and how many were cut.
   uint64_t encoded() const { return encoded_; }
   uint64_t shared() const { return shared_; }
+  uint64_t cut() const { return cut_; }
 
  private:
   struct Block {
@@ -54,13 +60,25 @@ class BlockCache {
     Tick baseline = 0;
     uint32_t first_byte = 0;
     uint32_t size = kTooLong;
-    uint32_t next = UINT32_MAX;  // further blocks of the same group
+    uint32_t first_start = UINT32_MAX;  // in starts_; of one that was cut: none
+    uint8_t k = 0;                      // of its gaps
+    uint32_t next = UINT32_MAX;         // further blocks of the same group
   };
   struct Head {
     uint32_t send = 0;
     uint32_t block = UINT32_MAX;
   };
+  /// The entry that was written last.
+  struct Last {
+    uint32_t slot = kNoSlot;
+    std::optional<WireMask> mask;  // nothing: it was copied
+  };
   uint32_t encode(uint32_t group, uint32_t mask, Tick baseline);
+  const Block* find_wider(const Head& head, uint32_t mask, Tick baseline, uint32_t k) const;
+  bool write_entries(BitWriter& out, uint32_t base_slot, const Block& block);
+  void cut_entries(BitWriter& out, uint32_t base_slot, const Block& block, const Block& wider);
+  bool write_entry(BitWriter& out, uint32_t slot, const Block& block, Last* last);
+  uint32_t entry_of(uint32_t slot, Tick baseline);
 
   const ObjectTable& table_;
   const StateStore& store_;
@@ -69,10 +87,12 @@ class BlockCache {
   uint32_t send_ = 1;
   std::vector<Head> heads_;  // by group
   std::vector<Block> blocks_;
-  std::vector<uint8_t> bytes_;
+  std::vector<uint8_t> bytes_;    // each block with kSpareBytes behind it, so that whole words can be read
+  std::vector<uint16_t> starts_;  // bits of a block before each of its entries, and all of its bits
   std::vector<uint8_t> scratch_;
   uint64_t encoded_ = 0;
   uint64_t shared_ = 0;
+  uint64_t cut_ = 0;
 };
 
 }  // namespace lattice::replication

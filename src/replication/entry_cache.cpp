@@ -4,18 +4,13 @@
 
 #include "base/assert.h"
 #include "lattice/authoring/bit_writer.h"
+#include "platform/byte_order.h"
 #include "serialization/layout.h"
 
 namespace lattice::replication {
 namespace {
 
 constexpr uint32_t kNoBody = UINT32_MAX;
-
-uint64_t load_u64_be(const uint8_t* p) {
-  uint64_t v = 0;
-  for (unsigned i = 0; i < 8; ++i) v = v << 8 | p[i];
-  return v;
-}
 
 }  // namespace
 
@@ -98,7 +93,8 @@ void EntryCache::keep_bits(Body& body, uint32_t bits) {
   if (words_.size() < size_t{used_words_} + count) {
     words_.resize(std::max<size_t>(words_.size() * 2, size_t{used_words_} + count + 1024));
   }
-  for (uint32_t i = 0; i < count; ++i) words_[used_words_ + i] = load_u64_be(scratch_.data() + 8 * size_t{i});
+  for (uint32_t i = 0; i < count; ++i)
+    words_[used_words_ + i] = platform::load_u64_be(scratch_.data() + 8 * size_t{i});
   if (tail != 0) words_[used_words_ + count - 1] &= ~uint64_t{0} << (64 - tail);
   used_words_ += count;
   body.bits = bits;

@@ -124,7 +124,14 @@ uint32_t StateStore::record(ObjectTable& table, Tick tick) {
   if (base::tick_distance(tick, aged_tick_) >= kAgingTicks) age(tick);
   for (const uint32_t slot : always_) mark(slot);
   uint32_t changed = 0;
-  for (const uint32_t slot : marked_) {
+  for (size_t i = 0; i < marked_.size(); ++i) {
+    constexpr size_t kFar = 8, kNear = 4;
+    if (i + kFar < marked_.size()) {
+      base::prefetch(&objects_[marked_[i + kFar]], sizeof(Object));
+      base::prefetch(&summaries_[marked_[i + kFar]]);
+    }
+    if (i + kNear < marked_.size()) objects_[marked_[i + kNear]].ring.prefetch_newest();
+    const uint32_t slot = marked_[i];
     objects_[slot].marked = false;
     if (objects_[slot].ring.begun() && record_one(table, slot, tick)) ++changed;
   }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/compiler.h"
 #include "base/sequence.h"
 #include "replication/keep_ticks.h"
 #include "replication/object_type.h"
@@ -72,6 +73,12 @@ class VersionRing {
   bool grown() const { return size_ != 0; }
   Tick newest_tick() const { return newest_at(count_ - 1u)[0]; }
   const Word* newest() const { return words_of(newest_at(count_ - 1u)); }
+  /// Fetches the newest state and the room for the next one into the cache. Only a hint.
+  void prefetch_newest() const {
+    if (count_ == 0) return;
+    base::prefetch(newest_at(count_ - 1u));
+    base::prefetch(newest_at(count_ % capacity_));
+  }
   /// The state that was current at a tick.
   struct Version {
     uint32_t version = 0;

@@ -63,8 +63,13 @@ void InputBuffer::receive(const DecodedInputs& inputs, std::span<const serializa
   // kept.
   const int64_t newest_age = -int64_t{base::tick_distance(newest_tick, newest_taken_)};
   for (uint32_t i = inputs.count; i-- > inputs.read_count;) {
-    LATTICE_ASSERT(newest_age + i >= 0);
-    store_late(static_cast<uint32_t>(newest_age + i));
+    const int64_t age = newest_age + i;
+    LATTICE_ASSERT(age >= 0 || holds(static_cast<int32_t>(-age)));
+    if (age >= 0) {
+      store_late(static_cast<uint32_t>(age));
+    } else {
+      ++stats_.duplicates;
+    }
   }
   for (uint32_t i = inputs.read_count; i-- > 0;) {
     store(newest_tick - i, words.data() + i * word_count, inputs.sights[i]);

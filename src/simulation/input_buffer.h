@@ -15,6 +15,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -54,12 +55,12 @@ struct TakenInput {
 
 struct InputBufferStats {
   uint64_t messages = 0;
-  uint64_t over_rate = 0;      // messages that were not read, because ticks cannot use so many
-  uint64_t accepted = 0;       // inputs stored
-  uint64_t duplicates = 0;     // copies of inputs that came before: the redundancy of the window
-  uint64_t conflicting = 0;    // second, different inputs for a tick; the first input counts
-  uint64_t late = 0;           // inputs that first came after their tick had run
-  uint64_t too_early = 0;      // inputs more than 32 ticks ahead
+  uint64_t over_rate = 0;    // messages that were not read, because ticks cannot use so many
+  uint64_t accepted = 0;     // inputs stored
+  uint64_t duplicates = 0;   // copies of inputs that came before: the redundancy of the window
+  uint64_t conflicting = 0;  // of those that were read, second, different inputs for a tick; the first counts
+  uint64_t late = 0;         // inputs that first came after their tick had run
+  uint64_t too_early = 0;    // inputs more than 32 ticks ahead
   uint64_t sights_future = 0;  // inputs used whose view or snapshot was not yet there
   uint64_t sights_old = 0;     // inputs used whose view is older than what the server keeps
   uint64_t fresh = 0;          // from here on: ticks by the source of their input
@@ -78,19 +79,22 @@ class InputBuffer {
 
   /// Whether one more message may be read at `tick`, the last that ran. False is counted: drop it unread.
   bool admit(Tick tick);
-  /// Stores the result of decode_inputs(), newest input first. Inputs that were not read are of ticks that
-  /// have run. `server_position` is the position of the server's clock (FixedTick::position_at): only the
-  /// margin uses it.
+  /// The inputs of all ticks up to this one are here, or were taken: decode_inputs() need not read them.
+  Tick known_until() const { return newest_taken_ + static_cast<Tick>(std::countr_one(held_mask_)); }
+  /// Stores the result of decode_inputs(), newest input first. Inputs that were not read are of ticks up to
+  /// known_until(), and no take() came in between. `server_position` is the position of the server's clock
+  /// (FixedTick::position_at): only the margin uses it.
   void receive(const DecodedInputs& inputs, std::span<const serialization::Word> words,
                TickTime server_position);
 
   /// Fetches what the next admit() reads into the cache. Only a hint.
   void prefetch() const { base::prefetch(this, this + 1); }
-  /// Fetches the inputs of the next ticks, which receive() and take() need, into the cache. Only a hint.
+  /// Fetches the inputs that receive() and take() need into the cache: of the next tick, and the newest ones.
+  /// Only a hint.
   void prefetch_inputs() const {
-    constexpr uint32_t kTicks = 4;
     base::prefetch(held_words(newest_taken_ + 1));
-    base::prefetch(held_words(newest_taken_ + kTicks));
+    base::prefetch(held_words(newest_seen_));
+    base::prefetch(held_words(newest_seen_ + 1));
     base::prefetch(&words_[size_t{kLast} * stride_]);
   }
 

@@ -64,8 +64,8 @@ size_t encode_inputs(const serialization::Layout& layout, const InputHistory& hi
   return bytes;
 }
 
-DecodedInputs decode_inputs(const serialization::Layout& layout, std::span<const uint8_t> body, Tick last_run,
-                            std::span<serialization::Word> words) {
+DecodedInputs decode_inputs(const serialization::Layout& layout, std::span<const uint8_t> body,
+                            Tick known_until, std::span<serialization::Word> words) {
   const size_t word_count = layout.word_count();
   LATTICE_ASSERT(words.size() >= word_count * kMaxInputsPerMessage);
 
@@ -85,8 +85,8 @@ DecodedInputs decode_inputs(const serialization::Layout& layout, std::span<const
   if (!layout.decode_whole(reader, newer)) return refuse(InputRefusal::kTruncated);
   if (fault != SightFault::kNone) return refuse(refusal_of(fault));
   // By distance, not tick by tick: a tick half of all numbers away is neither before nor after.
-  const int32_t after = base::tick_distance(result.newest_tick, last_run);
-  const uint32_t wanted = last_run == 0 ? result.count : static_cast<uint32_t>(std::max(after, 1));
+  const int32_t after = base::tick_distance(result.newest_tick, known_until);
+  const uint32_t wanted = known_until == 0 ? result.count : static_cast<uint32_t>(std::max(after, 1));
   for (result.read_count = 1; result.read_count < result.count; ++result.read_count) {
     const uint32_t i = result.read_count;
     if (i == wanted) return result;

@@ -53,11 +53,12 @@ struct DecodedInputs {
   std::array<Sight, kMaxInputsPerMessage> sights;  // as many as read_count, newest input first
 };
 
-/// Reads one message: its newest input, and back to the first of those after `last_run`, the last tick that
-/// ran. Nothing can use the older ones, so their bits are not looked at (D-61). With `last_run` 0, all are
-/// read. `words` receives read_count × word_count words, newest input first. It must have room for
-/// 32 × layout.word_count() words. After a refusal its content is meaningless.
-DecodedInputs decode_inputs(const serialization::Layout& layout, std::span<const uint8_t> body, Tick last_run,
-                            std::span<serialization::Word> words);
+/// Reads one message: its newest input, and back to the first of those after `known_until`. Of the ticks up
+/// to it, nothing can use an input any more, because they ran or because it is there; so the bits of those
+/// are not looked at (D-61). With `known_until` 0, all are read. `words` receives read_count × word_count
+/// words, newest input first. It must have room for 32 × layout.word_count() words. After a refusal its
+/// content is meaningless.
+DecodedInputs decode_inputs(const serialization::Layout& layout, std::span<const uint8_t> body,
+                            Tick known_until, std::span<serialization::Word> words);
 
 }  // namespace lattice::simulation

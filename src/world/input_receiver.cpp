@@ -50,13 +50,13 @@ bool InputReceiver::receive(uint32_t client, std::span<const uint8_t> body, Tick
                             simulation::TickTime position) {
   simulation::InputBuffer& buffer = *buffers_[client];
   if (!buffer.admit(tick)) return true;
-  buffer.prefetch_inputs();
-  const simulation::DecodedInputs decoded = simulation::decode_inputs(layout_, body, tick, scratch_);
+  buffer.take_up_to(tick);
+  const simulation::DecodedInputs decoded =
+      simulation::decode_inputs(layout_, body, buffer.known_until(), scratch_);
   if (decoded.refusal != simulation::InputRefusal::kNone) {
     refusals_.add(decoded.refusal);
     return false;
   }
-  buffer.take_up_to(tick);
   buffer.receive(decoded, scratch_, position);
   return true;
 }

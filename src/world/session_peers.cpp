@@ -191,13 +191,18 @@ std::optional<reliability::Verdict> Session::engine_message(ConnectionHandle con
 }
 
 void Session::on_packet_soon(ConnectionHandle connection, Ahead ahead) {
-  if (ahead == Ahead::kNear) {
-    if (input_receiver_) input_receiver_->prefetch(connection.slot);
-    return;
+  switch (ahead) {
+    case Ahead::kFar:
+      if (clients_) clients_->prefetch(connection.slot);
+      if (input_receiver_) input_receiver_->prefetch_place(connection.slot);
+      if (sender_) sender_->prefetch_receipts(connection.slot);
+      return;
+    case Ahead::kNear:
+      if (input_receiver_) input_receiver_->prefetch(connection.slot);
+      return;
+    case Ahead::kNext:
+      if (input_receiver_) input_receiver_->prefetch_inputs(connection.slot);
   }
-  if (clients_) clients_->prefetch(connection.slot);
-  if (input_receiver_) input_receiver_->prefetch_place(connection.slot);
-  if (sender_) sender_->prefetch_receipts(connection.slot);
 }
 
 void Session::on_receipt(ConnectionHandle connection, uint32_t receipt, bool acked) {

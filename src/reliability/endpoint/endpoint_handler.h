@@ -123,8 +123,9 @@ class EndpointHandler {
   virtual bool takes_more() { return true; }
 
   /// A hint: a packet of this connection is likely to be processed soon. A handler may fetch into the cache
-  /// what it will need then: first its tables by slot, and with the second call what those lead to.
-  enum class Ahead : uint8_t { kFar, kNear };
+  /// what it will need then: first its tables by slot, with the second call what those lead to, with the
+  /// third what that leads to.
+  enum class Ahead : uint8_t { kFar, kNear, kNext };
   virtual void on_packet_soon(ConnectionHandle, Ahead) {}
 
   /// Exactly once for every message sent with a receipt other than 0: acked, or lost (for reliable messages

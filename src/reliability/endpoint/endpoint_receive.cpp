@@ -60,7 +60,10 @@ class Endpoint::Core::PacketsAhead {
       connection->prefetch_for_open();
       core_.context.handler.on_packet_soon(connection->handle(), EndpointHandler::Ahead::kNear);
     }
-    if (const Connection* connection = found(newest - 4)) connection->prefetch_acked_items();
+    if (const Connection* connection = found(newest - 4)) {
+      connection->prefetch_acked_items();
+      core_.context.handler.on_packet_soon(connection->handle(), EndpointHandler::Ahead::kNext);
+    }
   }
   void find(size_t k) {
     if (k >= datagrams_.size()) return;

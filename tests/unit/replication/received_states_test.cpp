@@ -104,9 +104,9 @@ TEST(ReceivedStates, memory_stays_small_while_baselines_move_on) {
 }
 
 uint64_t allocations_of(auto&& run) {
-  const uint64_t before = test::allocation_count();
+  const uint64_t before = lattice::test::allocation_count();
   run();
-  return test::allocation_count() - before;
+  return lattice::test::allocation_count() - before;
 }
 
 // 30 snapshots a second, a round trip of 200 ms, a part with keep every third of a second.

@@ -11,10 +11,10 @@
 namespace lattice::replication::test {
 namespace {
 
-using State = SettledReplicas::State;
+using Settled = SettledReplicas::State;
 
-State state_of(uint32_t number) {
-  State state;
+Settled state_of(uint32_t number) {
+  Settled state;
   state.version = number * 1001 % SettledReplicas::kMostVersion;
   state.tick = number * 77 + 1;
   state.losses = static_cast<uint8_t>(number % (SettledReplicas::kMostLosses + 1));
@@ -24,7 +24,7 @@ State state_of(uint32_t number) {
   return state;
 }
 
-bool same(const State& a, const State& b) {
+bool same(const Settled& a, const Settled& b) {
   return a.version == b.version && a.tick == b.tick && a.losses == b.losses &&
          a.entry_bytes == b.entry_bytes && a.acked_full == b.acked_full && a.is_kept == b.is_kept;
 }
@@ -35,7 +35,7 @@ TEST(SettledReplicas, finds_each_state_after_random_changes) {
   base::Random random(5);
   for (uint32_t step = 1; step <= 20000; ++step) {
     const auto slot = static_cast<uint32_t>(random.next_below(step < 10000 ? 600 : 40) * 3001);
-    const std::optional<State> found = settled.find(slot);
+    const std::optional<Settled> found = settled.find(slot);
     ASSERT_EQ(found.has_value(), model.contains(slot));
     if (found) {
       ASSERT_TRUE(same(*found, state_of(model[slot])));
@@ -53,7 +53,7 @@ TEST(SettledReplicas, finds_each_state_after_random_changes) {
           EXPECT_EQ(settled.version_at(place), state_of(model[each]).version);
           return each % 5 == remainder;
         },
-        [&](uint32_t each, const State& state) {
+        [&](uint32_t each, const Settled& state) {
           ASSERT_TRUE(same(state, state_of(model[each])));
           ASSERT_EQ(model.erase(each), 1u);
         });

@@ -168,7 +168,8 @@ TEST(InputBuffer, InputsThatWereNotReadCountAsTheirTicksDo) {
     DecodedInputs inputs = inputs_of(newest, static_cast<uint32_t>(1 + random.next_below(32)));
     const std::vector<serialization::Word> words(inputs.count, newest);
     whole.receive(inputs, words, TickTime{now, 0.0});
-    while (inputs.read_count > 1 && !base::tick_after(newest - (inputs.read_count - 1), now))
+    const Tick known = partly.known_until();
+    while (inputs.read_count > 1 && !base::tick_after(newest - (inputs.read_count - 1), known))
       --inputs.read_count;
     partly.receive(inputs, words, TickTime{now, 0.0});
     if (random.chance(0.7)) now += 1 + static_cast<Tick>(random.chance(0.02) ? random.next_below(150) : 0);
@@ -178,9 +179,11 @@ TEST(InputBuffer, InputsThatWereNotReadCountAsTheirTicksDo) {
     ASSERT_EQ(taken.words[0], expected.words[0]) << step;
   }
   EXPECT_EQ(partly.stats().late, whole.stats().late);
-  EXPECT_EQ(partly.stats().duplicates, whole.stats().duplicates);
+  // What differs from what is there is told only of inputs that were read.
+  EXPECT_EQ(partly.stats().duplicates + partly.stats().conflicting,
+            whole.stats().duplicates + whole.stats().conflicting);
+  EXPECT_LT(partly.stats().conflicting, whole.stats().conflicting);
   EXPECT_EQ(partly.stats().accepted, whole.stats().accepted);
-  EXPECT_EQ(partly.stats().conflicting, whole.stats().conflicting);
   EXPECT_GT(whole.stats().late, 0u);
 }
 

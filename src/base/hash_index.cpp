@@ -22,11 +22,15 @@ HashIndex::HashIndex(size_t expected, Growth growth, uint64_t seed)
   LATTICE_CHECK(limit_ >= expected || expected == 0);
 }
 
+// Four keys that follow each other are neighbours: ids are numbered, and who visits many visits them in
+// order.
 size_t HashIndex::home(uint64_t key) const {
-  uint64_t z = key ^ seed_;
+  constexpr unsigned kNeighbourBits = 2;
+  uint64_t z = (key >> kNeighbourBits) ^ seed_;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
   z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
   z ^= z >> 31;
+  z = z << kNeighbourBits | (key & ((1u << kNeighbourBits) - 1));
   return static_cast<size_t>(z) & (cells_.size() - 1);
 }
 

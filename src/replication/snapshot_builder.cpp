@@ -117,6 +117,7 @@ size_t SnapshotBuilder::collect(ReplicaList& recipient, uint32_t bound_bytes, bo
   // Each entry fits a part, so where there are no more of them than parts, all of them go.
   needs_priorities_ = !is_unbounded || awake.size() + steps_.parts() + kMaxPieceParts > kMaxParts;
   const size_t unseen = collect_removals(recipient, bound_bytes);
+  waiting_.reserve(awake.size());
   size_t kept = 0;
   for (size_t i = 0; i < awake.size(); ++i) {
     // What a client knows has left the cache since its last snapshot.
@@ -290,9 +291,15 @@ void SnapshotBuilder::collect_state(Replica& replica, uint32_t slot, uint32_t in
   cache_.prefetch_words(slot, replica.acked_version);
   any_groups_ = any_groups_ || terms.group != kNoSlot;
   const auto place = static_cast<uint32_t>(waiting_.size());
-  waiting_.push_back(Waiting{replica.accumulator, index, slot, terms.group, place, is_own,
-                             replica.sent_version == 0 && !is_joining_,
-                             may_step(terms) && !info.type->layout->has_priorities(), is_own});
+  Waiting& waiting = waiting_.emplace_back();  // in place: a copy stalls behind its own stores
+  waiting.priority = replica.accumulator;
+  waiting.index = index;
+  waiting.slot = slot;
+  waiting.group = terms.group;
+  waiting.place = place;
+  waiting.is_own = waiting.goes_with_own = is_own;
+  waiting.is_new = replica.sent_version == 0 && !is_joining_;
+  waiting.may_step = may_step(terms) && !info.type->layout->has_priorities();
 }
 
 // Makes candidates of the states. Where they are far more than the budget has room for, of those with the
@@ -302,6 +309,7 @@ size_t SnapshotBuilder::admit(const ReplicaList& recipient, uint32_t budget_byte
   // The rank that `count` have, or more: of all, or of those that are no newcomers.
   const auto least_rank = [this](size_t count, bool with_new) {
     ranks_.clear();
+    ranks_.reserve(waiting_.size());
     for (const Waiting& waiting : waiting_) {
       if (with_new || !waiting.is_new) ranks_.push_back(rank(waiting.priority, waiting.place));
     }
@@ -317,6 +325,7 @@ size_t SnapshotBuilder::admit(const ReplicaList& recipient, uint32_t budget_byte
                             : static_cast<size_t>(1.25 * budget_bits / recipient.mean_entry_bits()) + 64;
   for (size_t count = wanted;; count *= 2) {
     candidates_.resize(others);
+    candidates_.reserve(others + std::min(count, waiting_.size()));
     const uint64_t least = least_rank(count, true);
     // What newcomers leave to the others (select()).
     const uint64_t least_old = least == 0 ? 0 : std::min(least, least_rank(count / 4, false));

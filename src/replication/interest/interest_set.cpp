@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/assert.h"
+#include "base/compiler.h"
 #include "replication/slot_index.h"
 
 namespace lattice::replication {
@@ -209,7 +210,11 @@ void InterestSet::follow_viewer(Pass& pass, const Place& from) {
     return;
   }
   query(pass, config_.enter_radius - moved, config_.leave_radius + moved);
-  for (const Found& found : pass.scratch.found) {
+  const std::vector<Found>& all = pass.scratch.found;
+  for (size_t i = 0; i < all.size(); ++i) {
+    constexpr size_t kAhead = 6;
+    if (i + kAhead < all.size()) base::prefetch(&pass.objects.place(all[i + kAhead].slot));
+    const Found& found = all[i];
     const Place& place = pass.objects.place(found.slot);
     const double before = distance_squared(place, from);
     const double now = distance_squared(place, viewer_.place);

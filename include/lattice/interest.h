@@ -42,7 +42,8 @@ typedef struct lattice_object_interest {
   uint32_t relevance;     ///< a lattice_relevance
   uint32_t room;          ///< 0..65534, or LATTICE_ROOM_ALL
   uint32_t team_mask;     ///< one bit for each team that may see it; 0: everybody may
-  uint32_t is_filtered;   ///< 1: on_relevant is asked about each client that may have the object; 0 or 1
+  uint32_t is_filtered;   ///< 1: on_relevant is asked about each client that may have the object; 0 or 1.
+                          ///< 0 for an attached object
   uint32_t is_full_rate;  ///< 1: the distance slows neither its states nor those of what is attached to it
 } lattice_object_interest;
 
@@ -88,11 +89,12 @@ LATTICE_API lattice_result lattice_object_set_position(lattice_world* world, lat
 /// that are attached to each other reach a client as one: they appear and disappear at the same moment, and
 /// what changed of them in a tick arrives together, as long as that fits one datagram and the client's
 /// budget. `parent` 0 detaches the object. When a parent despawns, what was attached to it stays and is
-/// judged by itself again.
+/// judged by itself again. on_relevant is asked about the object at the top alone, so an object with
+/// is_filtered cannot be attached.
 ///
 /// LATTICE_ERROR_INVALID_ARGUMENT when the object would hang on itself, LATTICE_ERROR_LIMIT when a chain
 /// would be longer than LATTICE_MAX_ATTACHED_DEPTH, LATTICE_ERROR_NOT_FOUND when one of the two does not
-/// exist, LATTICE_ERROR_NOT_ALLOWED on a client and in a world without interest_kind.
+/// exist, LATTICE_ERROR_NOT_ALLOWED when it has is_filtered, on a client and in a world without interest_kind.
 LATTICE_API lattice_result lattice_object_attach(lattice_world* world, lattice_netid object,
                                                  lattice_netid parent);
 

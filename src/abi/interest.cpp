@@ -77,6 +77,13 @@ lattice_result lattice_object_set_interest(lattice_world* world, lattice_netid o
   if (value.is_full_rate > 1) {
     return out_of_range("lattice_object_interest.is_full_rate", value.is_full_rate, 1);
   }
+  if (value.is_filtered != 0 && hub->is_attached(slot)) {
+    return fail(
+        LATTICE_ERROR_NOT_ALLOWED,
+        "Object %llu is attached, and comes with what it hangs on: on_relevant would not be asked. Hide "
+        "it by team_mask or LATTICE_RELEVANCE_OWNER, or detach it first.",
+        static_cast<unsigned long long>(object));
+  }
   replication::InterestRule rule;
   rule.relevance = static_cast<replication::Relevance>(value.relevance);
   rule.filtered = value.is_filtered != 0;
@@ -142,6 +149,12 @@ lattice_result lattice_object_attach(lattice_world* world, lattice_netid object,
     case replication::AttachResult::kCycle:
       return fail(LATTICE_ERROR_INVALID_ARGUMENT, "Object %llu would hang on itself.",
                   static_cast<unsigned long long>(object));
+    case replication::AttachResult::kFiltered:
+      return fail(
+          LATTICE_ERROR_NOT_ALLOWED,
+          "Object %llu has is_filtered, and attached it would come with what it hangs on: on_relevant "
+          "would not be asked. Set another rule first, such as team_mask or LATTICE_RELEVANCE_OWNER.",
+          static_cast<unsigned long long>(object));
     case replication::AttachResult::kTooDeep:
       return fail(LATTICE_ERROR_LIMIT, "The chain would be longer than %u parents.",
                   LATTICE_MAX_ATTACHED_DEPTH);

@@ -11,11 +11,12 @@ constexpr size_t kFirstObjects = 64;
 
 }  // namespace
 
-ObjectTable::ObjectTable(uint32_t max_objects, uint32_t resting_slots, uint64_t local_peer)
+ObjectTable::ObjectTable(uint32_t max_objects, uint32_t resting_slots, uint64_t local_peer, uint64_t id_seed)
     : max_objects_(max_objects),
       resting_slots_(resting_slots),
       local_peer_(local_peer),
-      slot_of_(kFirstObjects, base::HashIndex::Growth::kDoubling) {
+      id_seed_(id_seed),
+      slot_of_(kFirstObjects, base::HashIndex::Growth::kDoubling, id_seed) {
   LATTICE_ASSERT(max_objects > 0 && max_objects <= 2 * kMaxObjects);
 }
 

@@ -45,8 +45,9 @@ class ObjectTable {
  public:
   /// `max_objects` in 1..kMaxObjects: spawning beyond it is refused. A freed slot is taken again once
   /// `resting_slots` other slots are free, the longest free first. `local_peer` is set_local_peer()'s.
-  explicit ObjectTable(uint32_t max_objects, uint32_t resting_slots = 0,
-                       uint64_t local_peer = kAuthorityPeer);
+  /// `id_seed` is secret where another side chooses the ids: it cannot aim them at one place of an index.
+  explicit ObjectTable(uint32_t max_objects, uint32_t resting_slots = 0, uint64_t local_peer = kAuthorityPeer,
+                       uint64_t id_seed = 0);
   ObjectTable(const ObjectTable&) = delete;
   ObjectTable& operator=(const ObjectTable&) = delete;
 
@@ -85,6 +86,8 @@ class ObjectTable {
 
   /// Live slots in ascending network_id. Invalid after the next spawn, mirror or despawn.
   std::span<const uint32_t> ascending() const;
+  /// For further indexes by id.
+  uint64_t id_seed() const { return id_seed_; }
   uint32_t size() const { return size_; }
   uint32_t max_objects() const { return max_objects_; }
   /// One past the largest slot ever used: the length of arrays indexed by slot.
@@ -107,6 +110,7 @@ class ObjectTable {
   uint32_t size_ = 0;
   std::vector<Slot> slots_;
   HostCells cells_;
+  uint64_t id_seed_;
   base::HashIndex slot_of_;
   uint32_t first_free_ = kNoSlot;  // a queue: the longest free slot first
   uint32_t last_free_ = kNoSlot;

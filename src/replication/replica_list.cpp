@@ -90,7 +90,7 @@ void ReplicaList::enter(uint32_t slot, uint64_t network_id) {
   if (const uint32_t former = removals_.find(slot); former != Removals::kNone) {
     if (removals_[former].network_id == network_id) {
       // The client may still hold the object from its earlier stay, so a later leaving must remove it.
-      replica.held = !removals_[former].acked();
+      if (!removals_[former].acked()) note_held(index);
       if (replica.held && removals_[former].rpc_count != 0)
         rpcs_of_.insert(slot, removals_[former].rpc_count);
       if (removals_[former].partial) partial_of_.insert(slot, 1);
@@ -140,6 +140,7 @@ void ReplicaList::forget(uint32_t slot, uint64_t network_id, bool left) {
     }
   }
   if (doing_[index] == Doing::kAwake) awake_is_stale_ = true;
+  if (replica.held && !is_placed(slot)) --held_;
   remove_index(index);
   validate();
 }
@@ -174,6 +175,18 @@ void ReplicaList::remove_index(uint32_t index) {
   kept_[index] = KeptState();
   doing_[index] = Doing::kSleeps;
   slots_.remove(slots_.slot(index));
+}
+
+void ReplicaList::note_held(uint32_t index) {
+  if (replicas_[index].held) return;
+  replicas_[index].held = true;
+  if (!is_placed(slots_.slot(index))) ++held_;
+}
+
+uint32_t ReplicaList::room_for_new() const {
+  const uint64_t room = 2 * uint64_t{config_.max_objects};
+  const uint64_t held = uint64_t{config_.placed_count} + held_ + removals_.unacked();
+  return static_cast<uint32_t>(room - std::min(room, held));
 }
 
 void ReplicaList::count_reliable_rpc(uint32_t slot) {
@@ -415,6 +428,11 @@ void ReplicaList::take_ack(uint32_t index, uint32_t version, Tick tick, bool fre
   if (version == replica.sent_version) replica.in_flight = false;
 }
 
+void ReplicaList::repeat_rest(uint32_t index) {
+  replicas_[index].rest_sent = false;
+  if (doing_[index] != Doing::kInStep) wake(index);
+}
+
 void ReplicaList::on_lost(const SentEntry& entry, Tick tick) {
   if (entry.kind() == SentEntry::kBlock) return on_block(entry, tick, false, false);
   const auto kind = static_cast<EntryKind>(entry.kind());
@@ -424,14 +442,15 @@ void ReplicaList::on_lost(const SentEntry& entry, Tick tick) {
   if (replica.stay != entry.stay()) return;
   const uint32_t version = version_of(entry, replica);
   if (kind == EntryKind::kRested) {
-    if (version == replica.sent_version) {
-      replica.rest_sent = false;
-      wake(entry.index());
-    }
+    if (version == replica.sent_version) repeat_rest(entry.index());
     return;
   }
   replica.count_loss();
-  if (replica.acked_version >= version) return;
+  // The client has the state by an earlier entry. A rest that named the one that was lost said nothing to it.
+  if (replica.acked_version >= version) {
+    if (version == replica.sent_version && tick == replica.sent_tick) repeat_rest(entry.index());
+    return;
+  }
   if (came_into_step(entry.index(), tick)) {
     const uint32_t slot = slots_.slot(entry.index());
     static_cast<void>(steps_.on_lost(slot >> kGroupBits, 1u << slot % kGroupSlots, tick));
@@ -451,7 +470,8 @@ LongSend& ReplicaList::begin_long(uint32_t index, const StateStore& store, Entry
   replica.sent_tick = tick_;
   replica.accumulator = 0;
   replica.entry_bytes = UINT8_MAX;
-  replica.held = replica.in_flight = true;
+  note_held(index);
+  replica.in_flight = true;
   replica.rest_sent = false;
   replica.sent_in_step = false;
   LongSend& send = longs_.begin();

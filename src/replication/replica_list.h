@@ -77,6 +77,7 @@ class ReplicaList {
     uint64_t peer_id = 0;                 // the peer whose own objects get the owner boost
     uint32_t max_ledger_entries = 32768;  // bound on the entries remembered until they are acked or lost
     uint32_t placed_count = 0;  // slots below it are those of placed objects (StateStore::placed_count)
+    uint32_t max_objects = kMaxObjects;  // of the world
   };
   /// A group begins with so many objects at least.
   static constexpr uint32_t kLeastInStep = 8;
@@ -199,6 +200,11 @@ class ReplicaList {
   bool takes_turns() const { return takes_turns_; }
   void set_takes_turns(bool on) { takes_turns_ = on; }
   bool may_begin_steps() const { return !base::tick_after(steps_from_, tick_); }
+  /// A state of the object goes to the client, so the client may hold it from now on.
+  void note_held(uint32_t index);
+  /// So many objects may be sent to the client that it does not hold. It has room for twice as many as the
+  /// world, and what it may hold counts, also what was removed and not acked.
+  uint32_t room_for_new() const;
   Replica& replica(uint32_t index) { return replicas_[index]; }
   const Replica& replica(uint32_t index) const { return replicas_[index]; }
   /// That of a settled object is never needed: its acked state is the newest one.
@@ -295,6 +301,7 @@ class ReplicaList {
   uint32_t partial_states() const { return partial_of_.size() + removals_.partial(); }
   void on_acked(const SentEntry& entry, Tick tick, bool keep);
   void on_lost(const SentEntry& entry, Tick tick);
+  void repeat_rest(uint32_t index);
   void validate() const;
 
   static constexpr size_t kUsualMost = 32;  // what more there is of anything is not fetched ahead
@@ -306,6 +313,7 @@ class ReplicaList {
   std::vector<KeptState> kept_;
   std::vector<Doing> doing_;  // apart from replicas_, which a wake() does not touch: it is for changes of all
   std::vector<uint64_t> awake_;  // slot << 32 | index
+  uint32_t held_ = 0;            // objects of the set that the client may hold, but for placed ones
   bool awake_in_order_ = true;
   bool awake_is_stale_ = false;  // some entries are of stays that have ended
   uint64_t changes_read_ = 0;    // how far in the change log

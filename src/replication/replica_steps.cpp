@@ -179,7 +179,7 @@ void ReplicaList::on_dropped(uint32_t slot, Tick tick, bool keep, bool acked) {
   if (!replica.sent_in_step || replica.sent_tick != tick || doing_[index] == Doing::kInStep) return;
   if (!acked) {
     replica.count_loss();
-    if (replica.acked_version == replica.sent_version) return;
+    if (replica.acked_version == replica.sent_version) return repeat_rest(index);
     replica.lost = true;
     replica.in_flight = false;
     return;

@@ -24,9 +24,9 @@ SnapshotApplier::SnapshotApplier(const TypeTable& types, ObjectTable& mirror, Sn
       mirror_(mirror),
       listener_(listener),
       slot_bound_(slot_bound),
-      index_of_(64, base::HashIndex::Growth::kDoubling),
-      full_ids_(64, base::HashIndex::Growth::kDoubling),
-      full_slots_(64, base::HashIndex::Growth::kDoubling),
+      index_of_(64, base::HashIndex::Growth::kDoubling, mirror.id_seed()),
+      full_ids_(64, base::HashIndex::Growth::kDoubling, mirror.id_seed()),
+      full_slots_(64, base::HashIndex::Growth::kDoubling, mirror.id_seed()),
       traffic_(types.size()) {}
 
 SnapshotApplier::Result SnapshotApplier::apply(std::span<const uint8_t> body) {

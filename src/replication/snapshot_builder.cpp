@@ -18,8 +18,12 @@ namespace {
 constexpr size_t kPrefetchAhead = 8;
 /// What a removal takes at least, with the gap in front of it.
 constexpr uint32_t kLeastRemovalBits = 4;
-// A removal gains this much in each snapshot. An object gains more each time it is passed over, so after a
-// moment it goes before any number of removals.
+/// Removals go first with this share of the budget: what is gone or hidden must not stay because much of high
+/// priority moves.
+constexpr double kRemovalsShare = 0.25;
+constexpr float kFirstRemovalPriority = 1e30f;  // above that of every object
+// A removal beyond that gains this much in each snapshot. An object gains more each time it is passed over,
+// so after a moment it goes before any number of removals.
 constexpr float kRemovalPriority = 4.0f;
 constexpr uint32_t kLeastCutBytes = 48;  // smaller room in a part is left empty
 
@@ -77,7 +81,7 @@ std::span<const SnapshotPart> SnapshotBuilder::build_prepared(ReplicaList& recip
   const bool may_cut = left_bytes != 0 && steps_.reserved_bytes() == 0 && may_send_pieces(budget_bytes);
   const size_t passed_over = admit(recipient, left_bytes, may_cut ? left_bytes : UINT32_MAX);
   begin_longs(recipient, budget_bytes);
-  unchanged_ = too_late + passed_over == 0 && candidates_.empty() && recipient.steps().empty() &&
+  unchanged_ = too_late + passed_over + held_back_ == 0 && candidates_.empty() && recipient.steps().empty() &&
                long_waiting_.empty() && !recipient.longs().has_unsent();
   if (unchanged_ && silence == Silence::kAllowed && recipient.told_unchanged()) return {};
   recipient.tell_unchanged(unchanged_);
@@ -138,10 +142,30 @@ size_t SnapshotBuilder::collect(ReplicaList& recipient, uint32_t bound_bytes, bo
     }
   }
   recipient.keep_awake(kept);
-  if (!any_groups_) return unseen;
-  complete_groups(recipient);
-  rank_groups();
+  if (any_groups_) {
+    complete_groups(recipient);
+    rank_groups();
+  }
+  held_back_ = hold_back_new(recipient);
   return unseen;
+}
+
+// Of the objects that the client does not hold, takes those with the highest priority for which it has room:
+// it would end the connection over one more. What is new of a group is taken as one. Returns how many wait.
+size_t SnapshotBuilder::hold_back_new(const ReplicaList& recipient) {
+  const auto is_unheld = [&](const Waiting& waiting) { return !recipient.replica(waiting.index).held; };
+  const uint32_t room = recipient.room_for_new();
+  if (waiting_.size() <= room) return 0;
+  ranks_.clear();
+  for (const Waiting& waiting : waiting_) {
+    if (is_unheld(waiting)) ranks_.push_back(rank(waiting.priority, waiting.place));
+  }
+  if (ranks_.size() <= room) return 0;
+  std::sort(ranks_.begin(), ranks_.end(), std::greater<>());
+  const uint64_t most = ranks_[room];  // the objects of a group have the same rank
+  return std::erase_if(waiting_, [&](const Waiting& waiting) {
+    return is_unheld(waiting) && rank(waiting.priority, waiting.place) <= most;
+  });
 }
 
 // What is in flight is not sent again. The transport says when a part is lost. Of those that wait, more than
@@ -150,7 +174,14 @@ size_t SnapshotBuilder::collect(ReplicaList& recipient, uint32_t bound_bytes, bo
 size_t SnapshotBuilder::collect_removals(ReplicaList& recipient, uint32_t bound_bytes) {
   Removals& removals = recipient.removals();
   removals.longest_waiting(size_t{8} * bound_bytes / kLeastRemovalBits + 1, &removals_);
-  for (const uint32_t index : removals_) add_removal(recipient, index);
+  double first_bits = kRemovalsShare * 8 * bound_bytes;
+  for (const uint32_t index : removals_) {
+    add_removal(recipient, index);
+    Candidate& candidate = candidates_.back();
+    first_bits -= estimate_bits(candidate);
+    candidate.goes_first = first_bits >= 0;
+    if (candidate.goes_first) candidate.priority = kFirstRemovalPriority;
+  }
   if (any_groups_ && removals_.size() < removals.waiting()) complete_removals(recipient);
   std::sort(candidates_.begin(), candidates_.end(),
             [](const Candidate& a, const Candidate& b) { return a.slot < b.slot; });
@@ -605,7 +636,7 @@ void SnapshotBuilder::account(ReplicaList& recipient, const Candidate& candidate
   replica.entry_bytes =
       static_cast<uint8_t>(std::min((estimate_bits(candidate) + candidate.head_bits + 7) / 8, 255u));
   replica.sent_tick = tick_;
-  replica.held = true;
+  recipient.note_held(candidate.index);
   replica.in_flight = true;
   replica.rest_sent = false;
   replica.sent_in_step = false;

@@ -149,6 +149,7 @@ class SnapshotBuilder {
   bool is_early(uint32_t slot, const Replica& replica, const SendTerms& terms) const;
   void end_unfit_steps(ReplicaList& recipient);
   void complete_groups(ReplicaList& recipient);
+  size_t hold_back_new(const ReplicaList& recipient);
   void rank_groups();
   template <class Item, class Visit>
   void for_each_group(std::vector<Item>& items, Visit visit);
@@ -221,6 +222,7 @@ class SnapshotBuilder {
   const SendRules* rules_ = nullptr;  // of the client that build() works for
   Tick tick_ = 0;
   bool keep_ = false;       // states of this tick are kept long
+  size_t held_back_ = 0;    // objects for which the client has no room yet
   bool unchanged_ = false;  // nothing is new to the client that build() works for (D-44)
   /// After so many ticks, an entry whose part was neither acked nor lost is sent again.
   uint32_t resend_ticks_ = 0;

@@ -72,7 +72,9 @@ size_t SnapshotBuilder::line_up(ReplicaList& recipient, uint32_t budget_bytes) {
     }
     (waiting.is_new ? newcomers_ : alone_).push_back(waiting.priority);
   }
-  for (const Candidate& candidate : candidates_) alone_.push_back(candidate.priority);
+  for (const Candidate& candidate : candidates_) {
+    if (!candidate.goes_first) alone_.push_back(candidate.priority);
+  }
   const float first_old = alone_.empty() ? 0.0f : *std::max_element(alone_.begin(), alone_.end());
   // More newcomers than their share holds do not compete with groups.
   const auto share =

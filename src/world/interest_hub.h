@@ -43,6 +43,8 @@ class InterestHub final : private replication::InterestFilter {
   void follow(uint32_t slot);
 
   const replication::InterestRule& rule(uint32_t slot) const { return interest_.objects().rule(slot); }
+  bool is_attached(uint32_t slot) const { return interest_.objects().parent(slot) != replication::kNoSlot; }
+  /// An attached object cannot be filtered.
   void set_rule(uint32_t slot, const replication::InterestRule& rule);
   /// The object is there from now on, whatever its state says. False when the place is not a number.
   bool set_place(uint32_t slot, const replication::Place& place);

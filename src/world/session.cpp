@@ -2,9 +2,12 @@
 #include "world/session.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/assert.h"
+#include "base/random.h"
+#include "platform/byte_order.h"
 #include "transport/crypto/repeatable_entropy.h"
 
 namespace lattice::world {
@@ -28,6 +31,18 @@ constexpr uint32_t kRestingSlots = 4096;
 std::unique_ptr<crypto::EntropySource> make_entropy(const WorldConfig& config) {
   if (!config.repeatable_entropy) return std::make_unique<crypto::SystemEntropy>();
   return std::make_unique<crypto::RepeatableEntropy>(*config.repeatable_entropy);
+}
+
+/// A side that connects gets ids that the other side chose.
+uint64_t id_seed(const WorldConfig& config) {
+  if (!config.connects) return 0;
+  if (config.repeatable_entropy) {
+    uint64_t state = *config.repeatable_entropy;
+    return base::splitmix64(state);
+  }
+  std::array<uint8_t, sizeof(uint64_t)> seed;
+  crypto::SystemEntropy().fill(seed);
+  return platform::load_u64_le(seed.data());
 }
 
 connection::ServerIdentity make_identity(const WorldConfig& config, crypto::EntropySource& entropy) {
@@ -65,7 +80,7 @@ Session::Session(const WorldConfig& config, std::unique_ptr<socket::DatagramSock
       entropy_(make_entropy(config)),
       identity_(make_identity(config, *entropy_)),
       socket_(std::move(socket)),
-      table_(table_size(config), config.connects ? 0 : kRestingSlots, first_peer(config)),
+      table_(table_size(config), config.connects ? 0 : kRestingSlots, first_peer(config), id_seed(config)),
       fixed_tick_(config.tick_rate_hz),
       rpcs_(*this, observer),
       current_tick_(config.newest_tick),

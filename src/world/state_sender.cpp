@@ -26,7 +26,8 @@ StateSender::StateSender(const WorldConfig& config, const replication::ObjectTab
       recipients_(config.max_connections),
       turns_(interval_ticks_),
       receipts_(config.max_connections),
-      heard_(config.max_connections) {
+      heard_(config.max_connections),
+      acked_at_(config.max_connections) {
   loaded_.reserve(config.max_connections);
   if (config.interest.enabled) {
     interest_.emplace(config.interest, config.tick_rate_hz, interval_ticks_, table_, observer);
@@ -98,11 +99,23 @@ void StateSender::begin_snapshots(Tick tick) {
   for (Tick turn = 0; turn < interval_ticks_; ++turn) {
     if (!begins_snapshot(tick + turn)) continue;
     for (const uint32_t slot : turns_[turn]) {
+      if (is_silent(slot, tick)) continue;
       Recipient& recipient = *recipients_[slot];
       recipient.begins_snapshot = true;
       if (!std::exchange(recipient.is_listed, true)) due_.push_back(slot);
     }
   }
+}
+
+// A client that acked nothing for so long needs everything anew in each snapshot: the more objects it has,
+// the more that takes. So it gets few, each client at other ticks, until it acks one.
+bool StateSender::is_silent(uint32_t slot, Tick tick) const {
+  constexpr uint32_t kSilentS = 3, kSnapshotsPerS = 4;
+  const uint32_t silent_s = (tick - acked_at_[slot]) / config_.tick_rate_hz;
+  if (silent_s < kSilentS) return false;
+  const uint32_t apart_ticks = config_.tick_rate_hz / (silent_s < 2 * kSilentS ? kSnapshotsPerS : 1);
+  const uint32_t turns = std::max(apart_ticks / interval_ticks_, 1u);
+  return (tick / interval_ticks_ + slot / interval_ticks_) % turns != 0;
 }
 
 // The snapshots of a second are spread over its ticks as evenly as ticks allow: at 40 Hz of 60 on two of
@@ -306,6 +319,7 @@ void StateSender::join(ConnectionHandle connection, uint64_t peer) {
   replication::ReplicaList::Config known;
   known.peer_id = peer;
   known.placed_count = store_.placed_count();
+  known.max_objects = config_.max_objects;
   auto recipient = std::make_unique<Recipient>(connection, known);
   if (interest_) {
     interest_->joined(connection, peer);
@@ -314,6 +328,7 @@ void StateSender::join(ConnectionHandle connection, uint64_t peer) {
   }
   for (const uint32_t slot : destroyed_placed_) recipient->list.join_without(slot, uint64_t{slot} + 1);
   turns_[turn_of(connection)].push_back(connection.slot);
+  acked_at_[connection.slot] = tick_;
   recipients_[connection.slot] = std::move(recipient);
 }
 
@@ -328,7 +343,9 @@ void StateSender::leave(ConnectionHandle connection) {
 
 void StateSender::on_receipt(ConnectionHandle connection, uint32_t receipt, bool acked) {
   // Not find(): where the client is, is known without a look at it.
-  if (connection.slot < recipients_.size()) receipts_.add(connection.slot, receipt, acked);
+  if (connection.slot >= recipients_.size()) return;
+  receipts_.add(connection.slot, receipt, acked);
+  if (acked) acked_at_[connection.slot] = tick_;
 }
 
 void StateSender::heard_inputs(ConnectionHandle connection) {

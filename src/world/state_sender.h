@@ -123,6 +123,7 @@ class StateSender {
   /// Clients take turns: their snapshots leave on different ticks, so no tick has to serve all.
   Tick turn_of(ConnectionHandle connection) const { return connection.slot % interval_ticks_; }
   bool begins_snapshot(Tick tick) const;
+  bool is_silent(uint32_t slot, Tick tick) const;
   void begin_snapshots(Tick tick);
   bool rests(Recipient& recipient);
   uint64_t due_budget_bytes(Recipient& recipient, uint64_t now_ns);
@@ -157,6 +158,7 @@ class StateSender {
   std::vector<uint32_t> due_;
   WaitingReceipts receipts_;
   std::vector<bool> heard_;                 // by connection slot: inputs came since the last snapshot
+  std::vector<Tick> acked_at_;              // by connection slot: when a part was acked last, or the join
   std::vector<ConnectionHandle> loaded_;    // not taken yet
   std::vector<uint32_t> destroyed_placed_;  // slots of placed objects that are gone
   Tick tick_ = 0;                           // the last that was recorded

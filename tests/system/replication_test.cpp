@@ -54,6 +54,32 @@ TEST(Replication, APredictedPawnThatIsHeldStillIsCorrectedUnderAByteCap) {
   EXPECT_EQ(play.ended(), 0) << play.ended_text();
 }
 
+// What a client did not acknowledge is needed anew in each snapshot, so one that acknowledges nothing would
+// be the dearest of all.
+TEST(Replication, AClientThatAcknowledgesNothingGetsFewSnapshots) {
+  MessagePairOptions options;  // congestion control would send few of them too
+  options.adjust = [](lattice_world_config* config) { config->congestion_mode = LATTICE_CONGESTION_NONE; };
+  PlayPair play(options);
+  std::vector<lattice_netid> crates;
+  ASSERT_TRUE(play.connect([&](lattice_world* world, uint32_t tick) { move_all(world, crates, tick); }));
+  crates = spawn_crates(play, 200);
+  play.run(2);
+  const auto sent_during = [&](const std::function<void()>& run) {
+    const uint64_t before = PlayPair::stats(play.pair.server.world).snapshots_sent;
+    run();
+    return PlayPair::stats(play.pair.server.world).snapshots_sent - before;
+  };
+  EXPECT_GE(sent_during([&] { play.run(1); }), 29u);
+  EXPECT_GE(sent_during([&] { play.pause_client(2); }), 40u) << "a short pause changes nothing";
+  play.pause_client(1.5);
+  EXPECT_LE(sent_during([&] { play.pause_client(2); }), 11u);
+  play.pause_client(1);
+  EXPECT_LE(sent_during([&] { play.pause_client(2); }), 3u);
+  play.run(1.2);  // it hears the next one, and acknowledges it
+  EXPECT_GE(sent_during([&] { play.run(1); }), 29u);
+  EXPECT_EQ(play.ended(), 0) << play.ended_text();
+}
+
 TEST(Replication, AClientKnowsWhatEachTypeCosts) {
   PlayPair play{MessagePairOptions{}};
   std::vector<lattice_netid> crates;

@@ -86,6 +86,7 @@ void InterestObjects::set_owner(uint32_t slot, uint64_t owner) {
 
 AttachResult InterestObjects::attach(uint32_t slot, uint32_t parent) {
   LATTICE_ASSERT(live(slot) && live(parent));
+  if (objects_[slot].rule.filtered) return AttachResult::kFiltered;
   for (uint32_t above = parent; above != kNone; above = objects_[above].parent) {
     if (above == slot) return AttachResult::kCycle;
   }

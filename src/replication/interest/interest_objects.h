@@ -32,7 +32,12 @@ inline constexpr uint16_t kRoomAll = 65535;
 inline constexpr uint32_t kMaxAttachDepth = 8;
 
 enum class Relevance : uint8_t { kDistance, kAlways, kOwner };
-enum class AttachResult : uint8_t { kOk, kCycle, kTooDeep };
+enum class AttachResult : uint8_t {
+  kOk,
+  kCycle,
+  kTooDeep,
+  kFiltered,  // nobody would ask the game about it any more
+};
 enum class InterestKind : uint8_t { kNone, kGrid, kTree };
 
 struct InterestRule {

@@ -327,6 +327,10 @@ TEST_P(InterestSetTest, ChainsOfParentsAreBounded) {
   EXPECT_EQ(objects_.attach(0, kMaxAttachDepth + 1), AttachResult::kTooDeep);
   EXPECT_EQ(objects_.attach(0, 3), AttachResult::kCycle);
   EXPECT_EQ(objects_.attach(0, 0), AttachResult::kCycle);
+  InterestRule asked;
+  asked.filtered = true;
+  objects_.set_rule(0, asked);
+  EXPECT_EQ(objects_.attach(0, 3), AttachResult::kFiltered) << "nobody would be asked about it";
 }
 
 TEST_P(InterestSetTest, TheGameMayRefuse) {

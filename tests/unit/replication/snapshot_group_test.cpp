@@ -95,6 +95,39 @@ class SnapshotGroups : public testing::Test {
   size_t parts_ = 0;                          // of the newest snapshot
 };
 
+// A state goes once more, along with one that joined its group. What says that it rests names the later send;
+// if that was lost, and the earlier one was not, it said nothing to the client.
+TEST_F(SnapshotGroups, a_rest_that_named_a_lost_entry_is_said_again) {
+  std::vector<uint32_t> slots = lamps(1);
+  const std::vector<uint32_t> first = send_unheard();
+  change(slots[0]);
+  const std::vector<uint32_t> second = send_unheard();
+  slots.push_back(authority_.spawn(types_.lamp()));
+  join(slots);
+  authority_.tick += kBetween;
+  authority_.record();
+  authority_.builder.begin_send(authority_.tick);
+  std::vector<uint32_t> lost;
+  for (const SnapshotPart& part : authority_.builder.build(recipient_, SnapshotHeader{}, 0, &groups_))
+    lost.push_back(part.receipt);
+  const Tick lost_tick = authority_.tick;
+  ASSERT_EQ(recipient_.find(slots[0], authority_.store)->sent_tick, lost_tick) << "it went along";
+  for (const uint32_t receipt : first) recipient_.on_receipt(receipt, true);
+  std::vector<uint32_t> later;
+  for (int i = 0; i < 4; ++i) {
+    for (const uint32_t receipt : send_unheard()) later.push_back(receipt);
+  }
+  ASSERT_TRUE(recipient_.find(slots[0], authority_.store)->rest_sent);
+  for (const uint32_t receipt : second) recipient_.on_receipt(receipt, true);
+  for (const uint32_t receipt : lost) recipient_.on_receipt(receipt, false);
+  for (const uint32_t receipt : later) recipient_.on_receipt(receipt, true);
+  EXPECT_FALSE(recipient_.find(slots[0], authority_.store)->rest_sent);
+  const uint64_t rested = authority_.builder.stats().rested_entries;
+  for (int i = 0; i < 6; ++i) send();
+  EXPECT_TRUE(recipient_.find(slots[0], authority_.store)->rest_sent);
+  EXPECT_GT(authority_.builder.stats().rested_entries, rested);
+}
+
 TEST_F(SnapshotGroups, come_change_and_leave_in_one_part) {
   const std::vector<uint32_t> slots = lamps(120);
   whole_ = {{slots[0], slots[60], slots[119]}, {slots[3], slots[90]}};

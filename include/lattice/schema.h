@@ -148,8 +148,7 @@ typedef enum lattice_member_flags {
   /// Send condition: only the owner of the object gets the member. Send conditions are for members of a
   /// behaviour itself, and a member has at most one of OWNER_ONLY, SKIP_OWNER and PREDICTED_ONLY. Only the
   /// authority's count, and they change nothing of the schema id. A client that does not get a member has the
-  /// zero value of it. When the owner changes, what the new one gets comes with the news, and the old one has
-  /// zero again.
+  /// zero value of it.
   LATTICE_MEMBER_OWNER_ONLY = 1 << 9,
   /// Send condition: everyone but the owner gets the member. A client that predicts the object keeps what its
   /// own simulation writes there: it is never compared with the authority's.
@@ -157,9 +156,9 @@ typedef enum lattice_member_flags {
   /// Send condition: only clients that predict the object get the member, which today is its owner. For types
   /// with LATTICE_TYPE_PREDICTED.
   LATTICE_MEMBER_PREDICTED_ONLY = 1 << 11,
-  /// Send condition: the member travels when a client gets the whole state: with the first one, and when the
-  /// owner has changed or no older state is left to build on. Changes after that do not travel. No client
-  /// predicts it, as with NOT_PREDICTED. May go together with another condition.
+  /// Send condition: the member travels when a client gets the whole state: with the first one, which of a
+  /// placed object comes with its first change, and when no older state is left to build on. Changes after
+  /// that do not travel. No client predicts it, as with NOT_PREDICTED. May go together with another condition.
   LATTICE_MEMBER_INITIAL_ONLY = 1 << 12,
   /// A number, vector, angle or rotation goes on in the line through its last two states while no newer one
   /// has come, up to its bounds and for lattice_world_config.extrapolation_max_ms. Without this flag, and without a velocity that moves it, it

@@ -23,7 +23,8 @@ typedef enum lattice_why_reason {
   LATTICE_WHY_NO_STATE = 4,        ///< the object is new: no tick has recorded its state
   LATTICE_WHY_OVER_BUDGET = 5,     ///< its entry is longer than budget_bytes, and a piece too
   LATTICE_WHY_IN_PIECES = 6,       ///< a state is under way in pieces; see piece_count
-  LATTICE_WHY_ENTERS = 7,          ///< the rules admit it: it enters the set with the next snapshot
+  LATTICE_WHY_ENTERS = 7,          ///< the rules admit it: it enters the set with the next snapshot. Before the
+                                   ///< client's first snapshot, which looks at the rules, of every object
   LATTICE_WHY_OWNER = 8,           ///< it, or a parent, is for its owner only
   LATTICE_WHY_TEAM = 9,            ///< it, or a parent, is for other teams
   LATTICE_WHY_ROOM = 10,           ///< the client is in another room

@@ -393,6 +393,29 @@ TEST(InterestEvents, ARuleHidesAtOnceAlsoFromAClientThatGetsNoSnapshots) {
   EXPECT_EQ(lattice_conn_has_object(pair.conn(), thing), 0);
 }
 
+// Nobody is asked about what is attached, so it would be shown whatever the game said.
+TEST(InterestEvents, WhatTheGameIsAskedAboutCannotBeAttached) {
+  InterestPair pair;
+  const lattice_netid car = pair.spawn_at(1), box = pair.spawn_at(1);
+  lattice_object_interest asked;
+  lattice_object_interest_init(&asked);
+  asked.is_filtered = 1;
+  ASSERT_EQ(lattice_object_set_interest(pair.server(), box, &asked), LATTICE_OK);
+  EXPECT_EQ(lattice_object_attach(pair.server(), box, car), LATTICE_ERROR_NOT_ALLOWED);
+  EXPECT_NE(std::string(lattice_last_error()).find("is_filtered"), std::string::npos);
+  lattice_object_interest everybody;
+  lattice_object_interest_init(&everybody);
+  ASSERT_EQ(lattice_object_set_interest(pair.server(), box, &everybody), LATTICE_OK);
+  ASSERT_EQ(lattice_object_attach(pair.server(), box, car), LATTICE_OK);
+  EXPECT_EQ(lattice_object_set_interest(pair.server(), box, &asked), LATTICE_ERROR_NOT_ALLOWED);
+  lattice_object_interest rule;
+  lattice_object_interest_init(&rule);
+  ASSERT_EQ(lattice_object_get_interest(pair.server(), box, &rule), LATTICE_OK);
+  EXPECT_EQ(rule.is_filtered, 0u) << "nothing changed";
+  ASSERT_EQ(lattice_object_attach(pair.server(), box, 0), LATTICE_OK);
+  EXPECT_EQ(lattice_object_set_interest(pair.server(), box, &asked), LATTICE_OK);
+}
+
 TEST(InterestEvents, OnRelevantMustNotSpawn) {
   InterestPair pair;
   ASSERT_TRUE(pair.connect());

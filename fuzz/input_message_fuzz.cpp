@@ -69,6 +69,14 @@ void check_partial(const lattice::serialization::Layout& layout, const DecodedIn
   const bool is_near = std::abs(int64_t{lattice::base::tick_distance(whole.newest_tick, last_run)}) < 1000;
   LATTICE_CHECK(!is_near || buffer.stats().late == other.stats().late);
   LATTICE_CHECK(!is_near || buffer.stats().duplicates == other.stats().duplicates);
+  if (!is_near) return;
+  // The same message again brings nothing, and of what is there only the newest input is read.
+  const DecodedInputs again = decode_inputs(layout, body, other.known_until(), part);
+  LATTICE_CHECK(again.count == whole.count && again.read_count <= decoded.read_count);
+  const uint64_t accepted = other.stats().accepted;
+  other.receive(again, part, TickTime{last_run, 0.25});
+  LATTICE_CHECK(other.depth() == buffer.depth() && other.stats().accepted == accepted);
+  LATTICE_CHECK(other.stats().conflicting == 0);
 }
 
 }  // namespace

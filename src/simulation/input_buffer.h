@@ -99,6 +99,7 @@ class InputBuffer {
   }
 
   /// The input for `tick`. Ticks must not decrease. The inputs of skipped ticks are dropped.
+  /// The reference is valid until the next call, as what it points to.
   const TakenInput& take(Tick tick);
   /// take() of every tick up to `tick` that was not taken yet, for a server that runs its ticks one by one
   /// and asks only when it needs an answer. Call it before receive() too: what comes after a tick is late for

@@ -27,7 +27,8 @@ StateSender::StateSender(const WorldConfig& config, const replication::ObjectTab
       turns_(interval_ticks_),
       receipts_(config.max_connections),
       heard_(config.max_connections),
-      acked_at_(config.max_connections) {
+      acked_at_(config.max_connections),
+      tick_(config.newest_tick) {
   loaded_.reserve(config.max_connections);
   if (config.interest.enabled) {
     interest_.emplace(config.interest, config.tick_rate_hz, interval_ticks_, table_, observer);

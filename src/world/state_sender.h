@@ -161,7 +161,7 @@ class StateSender {
   std::vector<Tick> acked_at_;              // by connection slot: when a part was acked last, or the join
   std::vector<ConnectionHandle> loaded_;    // not taken yet
   std::vector<uint32_t> destroyed_placed_;  // slots of placed objects that are gone
-  Tick tick_ = 0;                           // the last that was recorded
+  Tick tick_;                               // the last that was recorded, or ran before this began
 };
 
 }  // namespace lattice::world

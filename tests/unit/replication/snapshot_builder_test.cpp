@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <deque>
 
@@ -228,12 +229,16 @@ TEST(SnapshotBudget, is_never_exceeded_near_the_most_parts) {
   }
 }
 
-// Entries of very different lengths do not always fill what is left.
+// Where groups take turns, one that has grown since its bytes were reserved may not fit them: now and then a
+// part of the budget stays free.
 TEST(SnapshotBudget, is_used_when_much_is_pending) {
-  for (const uint32_t budget : {700u, 1400u, 4000u}) {
+  constexpr uint64_t kSeeds = 12;
+  int all = 0, less_used = 0;
+  for (uint64_t run = 0; run < 3 * kSeeds; ++run) {
+    const uint32_t budget = std::array{700u, 1400u, 4000u}[run % 3];
     SCOPED_TRACE(budget);
-    Busy busy(budget, 1100, 1200);
-    int cut = 0, less_used = 0;
+    Busy busy(budget + 7777 * (run / 3), 1100, 1200);
+    int cut = 0;
     for (int i = 0; i < 60; ++i) {
       busy.disturb(4000);
       const uint64_t before = busy.authority.builder.stats().postponed;
@@ -247,8 +252,9 @@ TEST(SnapshotBudget, is_used_when_much_is_pending) {
       less_used += used < 0.9 ? 1 : 0;
     }
     EXPECT_GT(cut, 30);
-    EXPECT_LE(less_used, 2);
+    all += cut;
   }
+  EXPECT_LE(less_used * 100, all) << "of one snapshot in a hundred";
 }
 
 // What is gone must not stay because much of high priority moves: removals have a quarter of the budget

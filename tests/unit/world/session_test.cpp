@@ -32,6 +32,12 @@ TEST_F(SessionTest, a_side_that_does_not_listen_makes_no_objects) {
   EXPECT_NE(client.objects().find(ball), replication::kNoSlot);
 }
 
+// Ids are the authority's choice, and it must not know how a client finds them.
+TEST_F(SessionTest, a_client_hashes_ids_with_a_seed_of_its_own) {
+  EXPECT_NE(rig.client().objects().id_seed(), 0u);
+  EXPECT_EQ(rig.authority->objects().id_seed(), 0u);
+}
+
 TEST_F(SessionTest, a_side_that_does_not_connect_has_no_connection_of_its_own) {
   const char* error = nullptr;
   ConnectionHandle connection;

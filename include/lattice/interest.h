@@ -11,11 +11,11 @@
 /// - on_relevant may refuse an object with is_filtered.
 ///
 /// An object comes within interest_radius and goes beyond interest_leave_radius, and it stays for
-/// interest_stay_ms at least. What a rule hides goes with the next snapshot. The borders are exact to an
-/// eighth of interest_cell. With interest_far_rate_hz, states of what is far come less often. On the client
-/// an object that goes is gone: on_despawn tells of it, with LATTICE_DESPAWN_LEFT as
-/// lattice_object_despawn_reason(), and on_spawn when it comes back. RPCs to all reach the clients that have
-/// the object.
+/// interest_stay_ms at least. What a rule hides goes with the next snapshot, as far as a quarter of the
+/// client's budget holds it. The borders are exact to an eighth of interest_cell. With interest_far_rate_hz,
+/// states of what is far come less often. On the client an object that goes is gone: on_despawn tells of it,
+/// with LATTICE_DESPAWN_LEFT as lattice_object_despawn_reason(), and on_spawn when it comes back. RPCs to all
+/// reach the clients that have the object.
 #ifndef LATTICE_INTEREST_H
 #define LATTICE_INTEREST_H
 
@@ -59,7 +59,8 @@ static inline void lattice_object_interest_init(lattice_object_interest* interes
 /// and LATTICE_RELEVANCE_ALWAYS when its type has LATTICE_TYPE_ALWAYS_RELEVANT.
 ///
 /// LATTICE_ERROR_NOT_FOUND when there is no such object, LATTICE_ERROR_INVALID_ARGUMENT for a member out of
-/// its range, LATTICE_ERROR_NOT_ALLOWED on a client and in a world without interest_kind.
+/// its range, LATTICE_ERROR_NOT_ALLOWED for is_filtered of an object that is attached, on a client, and in a
+/// world without interest_kind.
 ///
 ///     lattice_object_interest interest;
 ///     lattice_object_interest_init(&interest);
@@ -94,7 +95,8 @@ LATTICE_API lattice_result lattice_object_set_position(lattice_world* world, lat
 ///
 /// LATTICE_ERROR_INVALID_ARGUMENT when the object would hang on itself, LATTICE_ERROR_LIMIT when a chain
 /// would be longer than LATTICE_MAX_ATTACHED_DEPTH, LATTICE_ERROR_NOT_FOUND when one of the two does not
-/// exist, LATTICE_ERROR_NOT_ALLOWED when it has is_filtered, on a client and in a world without interest_kind.
+/// exist, LATTICE_ERROR_NOT_ALLOWED when `object` has is_filtered, on a client, and in a world without
+/// interest_kind.
 LATTICE_API lattice_result lattice_object_attach(lattice_world* world, lattice_netid object,
                                                  lattice_netid parent);
 

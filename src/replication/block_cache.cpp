@@ -167,8 +167,8 @@ bool BlockCache::write_entry(BitWriter& out, uint32_t slot, const Block& block, 
   const uint32_t index = entry_of(slot, block.baseline);
   if (index == EntryCache::kTooLarge) return false;
   const EntryBody body = entries_.body(index);
-  if (!is_first) write_gap(out, slot - last->slot - 1, block.k);
-  write_changes(out, body, same_type ? &*last->mask : nullptr);
+  const FrontBits gap = is_first ? FrontBits() : begin_entry(out, slot - last->slot - 1, block.k);
+  write_changes(out, gap, body, same_type ? &*last->mask : nullptr);
   *last = Last{slot, body.mask};
   return true;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <tuple>
 
 #include "base/assert.h"
@@ -28,7 +29,7 @@ bool same_head(const ObjectInfo& a, const ObjectInfo& b) {
 }
 
 bool BlockPlan::plan(std::span<const Candidate> candidates, const ObjectTable& table, uint32_t max_parts) {
-  put_in_order(candidates);
+  if (!put_alike_in_order(candidates)) put_in_order(candidates);
   blocks_.clear();
   parts_.clear();
   bytes_ = 0;
@@ -44,34 +45,30 @@ bool BlockPlan::plan(std::span<const Candidate> candidates, const ObjectTable& t
       if (fits_a_part && may_open && used_bits_ + bits > capacity_bits_) open_part();
       groups_cut_ += fits_a_part ? 0 : 1;
     }
-    bool open = false;
-    for (; at < run.end; ++at) {
+    const Candidate* previous = nullptr;  // in the block that the entry would go into
+    while (at < run.end) {
       const Candidate& candidate = candidates[order_[at]];
-      const Candidate* previous = open ? &candidates[order_[at - 1]] : nullptr;
-      Block* block = open ? &blocks_.back() : nullptr;
-      const Block next{run.kind, run.mixed, run.k, run.age, at, 0};
-      const uint32_t bits = (open ? 0 : block_bits(next, candidate)) +
-                            entry_bits(candidate, previous, open ? *block : next, table);
-      const bool fits = used_bits_ + bits <= capacity_bits_ && part_entries_ < kMaxPartEntries;
-      if (!fits) {
+      const uint32_t bits = (previous == nullptr ? block_bits(run, candidate) : 0) +
+                            entry_bits(candidate, previous, run, table);
+      if (used_bits_ + bits > capacity_bits_ || part_entries_ == kMaxPartEntries) {
         const bool longer_than_a_part = used_bits_ == kHeaderBits;
         if (longer_than_a_part || parts_.size() == max_parts) {
           bytes_ += (used_bits_ + 7) / 8;
           return false;
         }
         open_part();
-        open = false;
-        --at;
+        previous = nullptr;
         continue;
       }
-      if (!open) {
-        blocks_.push_back(next);
+      if (previous == nullptr) {
+        blocks_.push_back({run.kind, run.mixed, run.k, run.age, at, 0});
         ++parts_.back().block_count;
-        open = true;
       }
       ++blocks_.back().count;
       ++part_entries_;
       used_bits_ += bits;
+      previous = &candidate;
+      ++at;
     }
   }
   bytes_ += (used_bits_ + 7) / 8;
@@ -79,8 +76,8 @@ bool BlockPlan::plan(std::span<const Candidate> candidates, const ObjectTable& t
 }
 
 // What a block takes beside its entries, at most.
-uint32_t BlockPlan::block_bits(const Block& block, const Candidate& first) {
-  return 8 + 16 + (has_age(block.kind) ? varint_bits(block.age) : 0) + varint_bits(first.slot) + 7;
+uint32_t BlockPlan::block_bits(const Run& run, const Candidate& first) {
+  return 8 + 16 + (has_age(run.kind) ? varint_bits(run.age) : 0) + varint_bits(first.slot) + 7;
 }
 
 // The bits of the runs that go into one part, from `run` on.
@@ -89,11 +86,10 @@ uint32_t BlockPlan::atom_bits(std::span<const Candidate> candidates, const Objec
   uint32_t bits = 0;
   uint32_t at = run == 0 ? 0 : runs_[run - 1].end;
   for (size_t r = run; r < run + runs_[run].atom; ++r) {
-    const Block block{runs_[r].kind, runs_[r].mixed, runs_[r].k, runs_[r].age, at, 0};
-    bits += block_bits(block, candidates[order_[at]]);
+    bits += block_bits(runs_[r], candidates[order_[at]]);
     const Candidate* previous = nullptr;
     for (; at < runs_[r].end; ++at) {
-      bits += entry_bits(candidates[order_[at]], previous, block, table);
+      bits += entry_bits(candidates[order_[at]], previous, runs_[r], table);
       previous = &candidates[order_[at]];
     }
   }
@@ -105,6 +101,25 @@ void BlockPlan::open_part() {
   parts_.push_back(Part{static_cast<uint32_t>(blocks_.size()), 0});
   used_bits_ = kHeaderBits;
   part_entries_ = 0;
+}
+
+// Most snapshots hold entries of one kind and nothing else. False when these differ.
+bool BlockPlan::put_alike_in_order(std::span<const Candidate> candidates) {
+  if (candidates.empty()) return false;
+  const Candidate& first = candidates.front();
+  Ages ages;
+  for (const Candidate& candidate : candidates) {
+    if (candidate.kind != first.kind || candidate.is_own != first.is_own || !candidate.chosen ||
+        candidate.group != kNoSlot)
+      return false;
+    ages.add(candidate.age);
+  }
+  const auto count = static_cast<uint32_t>(candidates.size());
+  order_.resize(count);
+  std::iota(order_.begin(), order_.end(), 0u);
+  runs_.clear();
+  add_run(candidates, first.kind, count, count, ages);
+  return true;
 }
 
 // Own states first, so that they lie in one part, which can confirm them. Then the groups, then kind by kind.
@@ -198,11 +213,11 @@ void BlockPlan::add_run(std::span<const Candidate> candidates, EntryKind kind, u
   runs_.push_back(run);
 }
 
-uint32_t BlockPlan::entry_bits(const Candidate& candidate, const Candidate* previous, const Block& block,
-                               const ObjectTable& table) {
+inline uint32_t BlockPlan::entry_bits(const Candidate& candidate, const Candidate* previous, const Run& run,
+                                      const ObjectTable& table) {
   uint32_t bits = candidate.bits;
-  if (previous != nullptr) bits += gap_bits(candidate.slot - previous->slot - 1, block.k);
-  if (block.mixed) bits += candidate.age == block.age ? 1 : 1 + varint_bits(candidate.age);
+  if (previous != nullptr) bits += gap_bits(candidate.slot - previous->slot - 1, run.k);
+  if (run.mixed) bits += candidate.age == run.age ? 1 : 1 + varint_bits(candidate.age);
   if (candidate.kind == EntryKind::kFull) {
     const bool same =
         previous != nullptr && same_head(table.info(candidate.slot), table.info(previous->slot));

@@ -23,7 +23,7 @@ struct Candidate {
   bool is_own = false;      // a state of an object that the client owns
   bool is_new = false;      // a newcomer
   bool goes_first = false;  // a removal that goes before the states of others
-  bool streams = false;     // it changes in each send interval
+  bool may_step = false;    // may come into step
   bool chosen = true;       // goes into this snapshot
   uint32_t age = 0;         // of the baseline; 0: the kind has none, or it is the state as placed
   uint32_t bits = 0;        // of the content without mask and head
@@ -80,15 +80,13 @@ class BlockPlan {
       oldest = std::max(oldest, age);
     }
   };
+  bool put_alike_in_order(std::span<const Candidate> candidates);
   void put_in_order(std::span<const Candidate> candidates);
   void put_groups_in_order(std::span<const Candidate> candidates, uint32_t first);
   void add_run(std::span<const Candidate> candidates, EntryKind kind, uint32_t end, uint32_t count,
                const Ages& ages);
   uint32_t atom_bits(std::span<const Candidate> candidates, const ObjectTable& table, size_t run) const;
-  static uint32_t block_bits(const Block& block, const Candidate& first);
   void open_part();
-  static uint32_t entry_bits(const Candidate& candidate, const Candidate* previous, const Block& block,
-                             const ObjectTable& table);
 
   uint32_t capacity_bits_;
   uint32_t bytes_ = 0;
@@ -104,6 +102,10 @@ class BlockPlan {
     uint32_t end = 0;   // in order_
     uint32_t atom = 0;  // so many runs from here on go into one part, if they fit one
   };
+  static uint32_t block_bits(const Run& run, const Candidate& first);
+  static uint32_t entry_bits(const Candidate& candidate, const Candidate* previous, const Run& run,
+                             const ObjectTable& table);
+
   /// A chosen candidate that belongs to a group.
   struct Grouped {
     uint32_t group = 0;

@@ -22,17 +22,6 @@ void write_block_head(BitWriter& out, const BlockHead& head) {
   out.WriteVarint(head.slot);
 }
 
-void write_gap(BitWriter& out, uint32_t gap, uint32_t k) {
-  const uint32_t quotient = gap >> k;
-  if (quotient < kGapEscape) {
-    const uint64_t ones = ((uint64_t{1} << quotient) - 1) << (k + 1);
-    out.WriteBits(ones | (gap & ((1u << k) - 1)), static_cast<int>(quotient + 1 + k));
-  } else {
-    out.WriteBits((uint64_t{1} << kGapEscape) - 1, kGapEscape);
-    out.WriteVarint(gap);
-  }
-}
-
 void end_block(BitWriter& out) {
   out.WriteBits(0, static_cast<int>((8 - out.bit_count() % 8) % 8));
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "lattice/authoring/bit_writer.h"
+#include "replication/encoding/plain_encoder.h"
 #include "replication/snapshot_format.h"
 
 namespace lattice::replication {
@@ -22,7 +23,17 @@ struct BlockHead {
 uint32_t best_gap_k(uint32_t range, uint32_t count);
 
 void write_block_head(BitWriter& out, const BlockHead& head);
-void write_gap(BitWriter& out, uint32_t gap, uint32_t k);
+/// The bits of a gap, where they are few: a longer gap is written, and the result is empty.
+inline FrontBits begin_entry(BitWriter& out, uint32_t gap, uint32_t k) {
+  const uint32_t quotient = gap >> k;
+  if (quotient < kGapEscape) {
+    const uint32_t ones = ((1u << quotient) - 1) << (k + 1);
+    return {ones | (gap & ((1u << k) - 1)), quotient + 1 + k};
+  }
+  out.WriteBits((uint64_t{1} << kGapEscape) - 1, kGapEscape);
+  out.WriteVarint(gap);
+  return {};
+}
 /// Fills the last byte of a block.
 void end_block(BitWriter& out);
 

@@ -94,7 +94,7 @@ class ObjectTable {
   uint32_t slot_count() const { return static_cast<uint32_t>(slots_.size()); }
 
  private:
-  struct Slot {
+  struct alignas(64) Slot {  // one cache line, and no part of a second
     ObjectInfo info;
     void* const* host = nullptr;
     uint32_t next_free = 0;  // kNoSlot: the last; only while free

@@ -31,7 +31,7 @@ namespace lattice::replication {
 
 /// One client's knowledge of one object: what every build and every ack looks at. In 32 bytes, because a
 /// crowd's lists are larger than any cache.
-struct Replica {
+struct alignas(32) Replica {
   static constexpr uint16_t kMostLosses = SettledReplicas::kMostLosses;
 
   uint32_t acked_version = 0;  // the newest version that the client has acked; 0: none

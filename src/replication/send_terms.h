@@ -23,6 +23,8 @@ class SendRules {
   /// `with_nearness`: where everything fits, nobody needs to know how far away an object is.
   /// `out` has the defaults. An answer of twelve bytes as a value would go through memory, and be waited for.
   virtual void terms(uint32_t slot, bool with_nearness, SendTerms* out) const = 0;
+  /// True, with the terms, where all objects have the same ones but for nearness.
+  virtual bool common_terms(SendTerms* out) const = 0;
   /// False when no interval is longer than that of snapshots.
   virtual bool slows() const = 0;
   /// Changes when objects come into groups or out of them.

@@ -48,6 +48,8 @@ std::span<const SnapshotPart> SnapshotBuilder::build_prepared(ReplicaList& recip
                                                               uint32_t budget_bytes, const SendRules* rules,
                                                               Silence silence) {
   rules_ = rules;
+  has_common_terms_ = rules == nullptr;
+  common_terms_ = {};
   cache_.begin_client();
   blocks_.begin_client();
   recipient.begin_build(tick_, resend_ticks_);
@@ -204,21 +206,32 @@ void SnapshotBuilder::write_block(BitWriter& out, ReplicaList& recipient, const 
   const Candidate* previous = nullptr;
   for (const uint32_t at : order) {
     const Candidate& candidate = candidates_[at];
-    if (previous != nullptr) write_gap(out, candidate.slot - previous->slot - 1, block.k);
-    if (block.mixed) {
-      out.WriteBool(candidate.age != block.age);
-      if (candidate.age != block.age) out.WriteVarint(candidate.age);
+    FrontBits front;
+    if (previous != nullptr) front = begin_entry(out, candidate.slot - previous->slot - 1, block.k);
+    if (block.mixed || block.kind != EntryKind::kDelta) {
+      out.WriteBits(front.bits, static_cast<int>(front.count));
+      front = {};
+      write_entry_head(out, recipient, block, candidate, previous);
     }
-    if (candidate.kind == EntryKind::kRemoved) write_removal(out, recipient.removals()[candidate.index]);
-    if (candidate.kind == EntryKind::kFull) write_full_head(out, candidate, previous);
     if (candidate.body != EntryCache::kTooLarge) {
       const bool same_type = previous != nullptr && previous->type == candidate.type;
-      write_changes(out, cache_.body(candidate.body), same_type ? &previous->mask : nullptr);
+      write_changes(out, front, cache_.body(candidate.body), same_type ? &previous->mask : nullptr);
     }
-    account(recipient, candidate);
     previous = &candidate;
   }
   end_block(out);
+  account(recipient, block.kind, order);
+}
+
+// What stands between the gap and the changes of an entry.
+void SnapshotBuilder::write_entry_head(BitWriter& out, ReplicaList& recipient, const BlockPlan::Block& block,
+                                       const Candidate& candidate, const Candidate* previous) {
+  if (block.mixed) {
+    out.WriteBool(candidate.age != block.age);
+    if (candidate.age != block.age) out.WriteVarint(candidate.age);
+  }
+  if (block.kind == EntryKind::kRemoved) write_removal(out, recipient.removals()[candidate.index]);
+  if (block.kind == EntryKind::kFull) write_full_head(out, candidate, previous);
 }
 
 void SnapshotBuilder::write_removal(BitWriter& out, const Removal& removal) {
@@ -242,24 +255,37 @@ void SnapshotBuilder::write_full_head(BitWriter& out, const Candidate& candidate
   out.WriteVarint(info.network_id);
 }
 
-void SnapshotBuilder::account(ReplicaList& recipient, const Candidate& candidate) {
+// Notes what the entries of a block told the client. `order` has their candidates.
+void SnapshotBuilder::account(ReplicaList& recipient, EntryKind kind, std::span<const uint32_t> order) {
+  PartLedger& ledger = recipient.ledger();
+  switch (kind) {
+    case EntryKind::kRemoved:
+      for (const uint32_t at : order) {
+        const uint32_t index = candidates_[at].index;
+        ledger.add(SentEntry::of(kind, index, recipient.removals()[index].stay));
+        recipient.removals().on_sent(index, tick_);
+      }
+      stats_.removed_entries += order.size();
+      return;
+    case EntryKind::kRested:
+      for (const uint32_t at : order) {
+        const uint32_t index = candidates_[at].index;
+        Replica& replica = recipient.replica(index);
+        ledger.add(SentEntry::of(kind, index, replica.stay, replica.sent_version));
+        replica.rest_sent = true;
+        replica.accumulator = 0;
+      }
+      stats_.rested_entries += order.size();
+      return;
+    default:
+      for (const uint32_t at : order) account_state(recipient, candidates_[at]);
+      (kind == EntryKind::kDelta ? stats_.delta_entries : stats_.full_entries) += order.size();
+  }
+}
+
+inline void SnapshotBuilder::account_state(ReplicaList& recipient, const Candidate& candidate) {
   LATTICE_ASSERT(candidate.index <= SentEntry::kIndexMask);
-  if (candidate.kind == EntryKind::kRemoved) {
-    const uint32_t stay = recipient.removals()[candidate.index].stay;
-    recipient.ledger().add(SentEntry::of(candidate.kind, candidate.index, stay));
-    recipient.removals().on_sent(candidate.index, tick_);
-    ++stats_.removed_entries;
-    return;
-  }
   Replica& replica = recipient.replica(candidate.index);
-  if (candidate.kind == EntryKind::kRested) {
-    recipient.ledger().add(
-        SentEntry::of(candidate.kind, candidate.index, replica.stay, replica.sent_version));
-    replica.rest_sent = true;
-    replica.accumulator = 0;
-    ++stats_.rested_entries;
-    return;
-  }
   replica.sent_version = store_.version(candidate.slot);
   ++replica.sends;
   recipient.ledger().add(
@@ -274,7 +300,6 @@ void SnapshotBuilder::account(ReplicaList& recipient, const Candidate& candidate
   replica.sent_in_step = false;
   // From here on the client may have forgotten the acked state (D-26).
   if (static_cast<uint16_t>(replica.sends - replica.acked_send) >= kBaselineSends) replica.acked_tick = 0;
-  ++(candidate.kind == EntryKind::kDelta ? stats_.delta_entries : stats_.full_entries);
 }
 
 }  // namespace lattice::replication

@@ -143,7 +143,11 @@ class SnapshotBuilder {
 
   /// `out` has the defaults.
   void read_terms(uint32_t slot, SendTerms* out) const {
-    if (rules_ != nullptr) rules_->terms(slot, needs_priorities_, out);
+    if (has_common_terms_) {
+      *out = common_terms_;
+    } else {
+      rules_->terms(slot, needs_priorities_, out);
+    }
   }
   bool may_step(const SendTerms& terms) const;
   bool is_early(uint32_t slot, const Replica& replica, const SendTerms& terms) const;
@@ -195,9 +199,12 @@ class SnapshotBuilder {
   void end_part(BitWriter& out);
   void write_shared(ReplicaList& recipient, const SnapshotHeader& header, const StepPlan::Shared& shared);
   void write_block(BitWriter& out, ReplicaList& recipient, const BlockPlan::Block& block);
+  void write_entry_head(BitWriter& out, ReplicaList& recipient, const BlockPlan::Block& block,
+                        const Candidate& candidate, const Candidate* previous);
   static void write_removal(BitWriter& out, const Removal& removal);
   void write_full_head(BitWriter& out, const Candidate& candidate, const Candidate* previous);
-  void account(ReplicaList& recipient, const Candidate& candidate);
+  void account(ReplicaList& recipient, EntryKind kind, std::span<const uint32_t> order);
+  void account_state(ReplicaList& recipient, const Candidate& candidate);
   void begin_steps(ReplicaList& recipient);
   void begin_step(ReplicaList& recipient, std::span<const Candidate> of_group);
   bool has_all_own(const BlockPlan::Part& part) const;
@@ -220,6 +227,8 @@ class SnapshotBuilder {
   BlockCache blocks_;
   ChangedGroups changed_;
   const SendRules* rules_ = nullptr;  // of the client that build() works for
+  SendTerms common_terms_;            // of all its objects
+  bool has_common_terms_ = true;      // false: rules_ says it of each
   Tick tick_ = 0;
   bool keep_ = false;       // states of this tick are kept long
   size_t held_back_ = 0;    // objects for which the client has no room yet

@@ -32,6 +32,7 @@ size_t SnapshotBuilder::collect(ReplicaList& recipient, uint32_t bound_bytes, bo
   const std::span<uint64_t> awake = recipient.awake();
   // Each entry fits a part, so where there are no more of them than parts, all of them go.
   needs_priorities_ = !is_unbounded || awake.size() + steps_.parts() + kMaxPieceParts > kMaxParts;
+  if (rules_ != nullptr && !needs_priorities_) has_common_terms_ = rules_->common_terms(&common_terms_);
   const size_t unseen = collect_removals(recipient, bound_bytes);
   waiting_.reserve(awake.size());
   size_t kept = 0;
@@ -193,7 +194,7 @@ bool SnapshotBuilder::collect_rest(ReplicaList& recipient, uint32_t slot, uint32
 // Whether the distance lets the object wait for a later snapshot. The first state of a stay never waits, nor
 // does one whose predecessor was lost. Time is cut into intervals, for each object or group at other ticks,
 // so that those that are equally far away do not leave with the same snapshot.
-bool SnapshotBuilder::is_early(uint32_t slot, const Replica& replica, const SendTerms& terms) const {
+inline bool SnapshotBuilder::is_early(uint32_t slot, const Replica& replica, const SendTerms& terms) const {
   if (terms.interval_ticks <= config_.send_interval_ticks || replica.sent_tick == 0) return false;
   if (!replica.in_flight && replica.sent_version != replica.acked_version) return false;  // lost
   if (tick_ - replica.sent_tick >= terms.interval_ticks) return false;
@@ -204,14 +205,14 @@ bool SnapshotBuilder::is_early(uint32_t slot, const Replica& replica, const Send
 
 // What the priority of an object gains with each snapshot while the client waits for news since `since`
 // (C-04).
-float SnapshotBuilder::gain(const ObjectInfo& info, Tick since, float weight) const {
+inline float SnapshotBuilder::gain(const ObjectInfo& info, Tick since, float weight) const {
   return info.type->base_priority * staleness(tick_, since, config_.send_interval_ticks) * weight;
 }
 
 // How much the members hurry the object that changed since what the client was sent, or acked. Where
 // everything fits, nobody needs to know.
-float SnapshotBuilder::change_priority(const Replica& replica, uint32_t slot, bool is_own,
-                                       bool since_ack) const {
+inline float SnapshotBuilder::change_priority(const Replica& replica, uint32_t slot, bool is_own,
+                                              bool since_ack) const {
   const serialization::Layout& layout = *table_.info(slot).type->layout;
   if (!needs_priorities_ || !layout.has_priorities()) return 1.0f;
   const uint32_t known = since_ack ? replica.acked_version : replica.sent_version;
@@ -219,8 +220,8 @@ float SnapshotBuilder::change_priority(const Replica& replica, uint32_t slot, bo
   return layout.change_priority({.is_owner = is_own, .has_baseline = known != 0}, base, store_.current(slot));
 }
 
-void SnapshotBuilder::collect_state(Replica& replica, uint32_t slot, uint32_t index, bool is_own,
-                                    const SendTerms& terms) {
+inline void SnapshotBuilder::collect_state(Replica& replica, uint32_t slot, uint32_t index, bool is_own,
+                                           const SendTerms& terms) {
   const ObjectInfo& info = table_.info(slot);
   // A loss gives back what was spent: the client is as far behind as if nothing had been sent (C-04).
   const bool since_ack = replica.lost && replica.acked_tick != 0;
@@ -292,28 +293,22 @@ size_t SnapshotBuilder::admit(const ReplicaList& recipient, uint32_t budget_byte
 }
 
 // False when the state goes in pieces.
-bool SnapshotBuilder::add_candidate(const ReplicaList& recipient, const Waiting& waiting,
-                                    uint32_t piece_bytes) {
+inline bool SnapshotBuilder::add_candidate(const ReplicaList& recipient, const Waiting& waiting,
+                                           uint32_t piece_bytes) {
   const Replica& replica = recipient.replica(waiting.index);
   Candidate& candidate = candidates_.emplace_back();  // in place: a copy stalls behind its own stores
   if (!describe(recipient, replica, waiting.slot, waiting.index, &candidate) ||
-      alone_bits(candidate) > uint64_t{8} * piece_bytes) {
+      (piece_bytes != UINT32_MAX && alone_bits(candidate) > uint64_t{8} * piece_bytes)) {
     candidates_.pop_back();
     return false;
   }
   candidate.index = waiting.index;
   candidate.is_own = waiting.is_own;
   candidate.is_new = waiting.is_new;
-  candidate.streams = waiting.may_step && streams(replica, store_.summary(candidate.slot));
+  candidate.may_step = waiting.may_step;
   candidate.group = waiting.group;
   candidate.priority = waiting.priority;
   return true;
-}
-
-// Whether the object changed as often as snapshots are sent since the state that the client acked.
-bool SnapshotBuilder::streams(const Replica& replica, const StateSummary& newest) const {
-  if (replica.acked_tick == 0 || tick_ - newest.tick >= config_.send_interval_ticks) return false;
-  return newest.version - replica.acked_version >= (tick_ - replica.acked_tick) / config_.send_interval_ticks;
 }
 
 // Fills in what the entry of a state will hold. False when it does not fit one part.
@@ -358,9 +353,10 @@ SnapshotBuilder::Outlook SnapshotBuilder::outlook(const ReplicaList& recipient, 
 
 // The newest state that the client has acked and, by D-26, still keeps. The store must have it too: it has
 // every state of the last ticks, so only an older one is looked for.
-SnapshotBuilder::Baseline SnapshotBuilder::baseline_of(const ReplicaList& recipient, const Replica& replica,
-                                                       uint32_t slot, uint32_t index,
-                                                       const StateSummary& newest) const {
+inline SnapshotBuilder::Baseline SnapshotBuilder::baseline_of(const ReplicaList& recipient,
+                                                              const Replica& replica, uint32_t slot,
+                                                              uint32_t index,
+                                                              const StateSummary& newest) const {
   if (!replica.has_full(newest.full_version)) return {};
   const auto age_of = [this](Tick tick) { return static_cast<uint32_t>(base::tick_distance(tick_, tick)); };
   const auto usable = [&](uint32_t version, uint32_t age) {

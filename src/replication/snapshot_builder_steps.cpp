@@ -123,6 +123,12 @@ void SnapshotBuilder::begin_steps(ReplicaList& recipient) {
   }
 }
 
+// Whether the object changed as often as snapshots are sent since the state that the client acked.
+bool SnapshotBuilder::streams(const Replica& replica, const StateSummary& newest) const {
+  if (tick_ - newest.tick >= config_.send_interval_ticks) return false;
+  return newest.version - replica.acked_version >= (tick_ - replica.acked_tick) / config_.send_interval_ticks;
+}
+
 // Brings into step what changes all the time and was sent in this snapshot, where the client acked the states
 // of the same tick. Only objects of one base priority take turns together.
 void SnapshotBuilder::begin_step(ReplicaList& recipient, std::span<const Candidate> of_group) {
@@ -130,12 +136,14 @@ void SnapshotBuilder::begin_step(ReplicaList& recipient, std::span<const Candida
   ReplicaList::StepBegin begin;
   begin.group = of_group[0].slot >> kGroupBits;
   for (const Candidate& candidate : of_group) {
-    if (candidate.kind != EntryKind::kDelta || candidate.is_own || !candidate.streams) continue;
+    if (candidate.kind != EntryKind::kDelta || candidate.is_own || !candidate.may_step) continue;
     if (candidate.type->max_entry_bytes > config_.part_capacity_bytes) continue;  // one day it goes in pieces
     // An entry that is much longer than others would make the blocks hard to place.
     if (!candidate.chosen || candidate.bits > config_.part_capacity_bytes / 2) continue;
-    const Tick acked_tick = recipient.replica(candidate.index).acked_tick;
+    const Replica& replica = recipient.replica(candidate.index);
+    const Tick acked_tick = replica.acked_tick;
     if (acked_tick == 0 || tick_ - acked_tick != candidate.age) continue;
+    if (!streams(replica, store_.summary(candidate.slot))) continue;
     if (base::tick_distance(tick_, acked_tick) > ReplicaList::kOldestFirstBaseTicks) continue;
     if (begin.mask != 0 && base::tick_after(begin.base, acked_tick)) continue;
     if (acked_tick != begin.base) begin.mask = 0;

@@ -81,6 +81,7 @@ class InterestHub final : private replication::InterestFilter {
     void terms(uint32_t slot, bool with_nearness, replication::SendTerms* out) const override {
       interest_.terms(client_, slot, with_nearness, out);
     }
+    bool common_terms(replication::SendTerms* out) const override { return interest_.common_terms(out); }
     bool slows() const override { return interest_.slows(); }
     uint32_t groups_version() const override { return interest_.objects().attachments_version(); }
     void add_members(uint32_t group, std::vector<uint32_t>* out) const override {

@@ -20,7 +20,9 @@ void write_mask(BitWriter& out, const WireMask& mask, const WireMask* before) {
   if (!same) out.WriteBits(mask.bits, static_cast<int>(mask.count));
 }
 
-void write_changes(BitWriter& out, const EntryBody& body, const WireMask* before) {
+void write_long_changes(BitWriter& out, const FrontBits& front, const EntryBody& body,
+                        const WireMask* before) {
+  out.WriteBits(front.bits, static_cast<int>(front.count));
   write_mask(out, body.mask, before);
   const uint32_t whole = body.bits / 64;
   for (uint32_t i = 0; i < whole; ++i) out.WriteBits(body.words[i], 64);

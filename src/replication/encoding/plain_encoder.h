@@ -35,8 +35,25 @@ inline uint32_t mask_bits(const WireMask& mask, const WireMask* before) {
   return mask == *before ? 1 : 1 + mask.count;
 }
 
-/// The mask and the members.
-void write_changes(BitWriter& out, const EntryBody& body, const WireMask* before);
+/// A few bits that stand before something longer, 32 at most.
+struct FrontBits {
+  uint32_t bits = 0;
+  uint32_t count = 0;
+};
+
+/// `front`, then the mask and the members.
+void write_long_changes(BitWriter& out, const FrontBits& front, const EntryBody& body,
+                        const WireMask* before);
+/// The same. Where they are short, the writer takes all of them at once: most entries are.
+inline void write_changes(BitWriter& out, const FrontBits& front, const EntryBody& body,
+                          const WireMask* before) {
+  const uint32_t marks = mask_bits(body.mask, before);
+  const uint32_t bits = front.count + marks + body.bits;
+  if (bits > 64 || body.bits == 0 || body.bits == 64) return write_long_changes(out, front, body, before);
+  const uint64_t mask = marks == 1 && before != nullptr ? 1 : body.mask.bits;  // 1: that of the entry before
+  const uint64_t head = uint64_t{front.bits} << marks | mask;
+  out.WriteBits(head << body.bits | body.words[0] >> (64 - body.bits), static_cast<int>(bits));
+}
 /// The same, encoded in place, for an entry with none of its type before it.
 void write_changes(BitWriter& out, const serialization::Layout& layout, const serialization::Word* from,
                    const serialization::Word* to);

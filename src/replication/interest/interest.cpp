@@ -106,8 +106,7 @@ uint32_t Interest::interval_ticks(double distance) const {
 }
 
 void Interest::terms(uint32_t client, uint32_t slot, bool with_nearness, SendTerms* out) const {
-  out->interval_ticks = config_.rates.near_ticks;
-  if (!with_nearness && !slows() && !objects_.any_attached()) return;  // with no look at the object
+  if (common_terms(out) && !with_nearness) return;  // with no look at the object
   const uint32_t root = objects_.root(slot);
   const bool slowed = slows() && !has_full_rate(slot);
   const double far = with_nearness || slowed ? distance(client, root).value_or(0) : 0;

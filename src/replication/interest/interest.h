@@ -57,6 +57,11 @@ class Interest final : private MovementListener {
   /// the object counts as near, and so it does for the interval where its rule or that of a parent says
   /// full_rate.
   void terms(uint32_t client, uint32_t slot, bool with_nearness, SendTerms* out) const;
+  /// True, with the terms, where terms() says the same of all objects but for nearness.
+  bool common_terms(SendTerms* out) const {
+    out->interval_ticks = config_.rates.near_ticks;
+    return !slows() && !objects_.any_attached();
+  }
   /// True when the distance slows anything.
   bool slows() const { return config_.rates.far_ticks > config_.rates.near_ticks; }
 

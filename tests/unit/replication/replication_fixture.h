@@ -73,6 +73,7 @@ class Groups : public SendRules {
     const auto at = of.find(slot);
     if (at != of.end()) out->group = at->second;
   }
+  bool common_terms(SendTerms*) const override { return of.empty(); }
   bool slows() const override { return false; }
   uint32_t groups_version() const override { return version; }
   void add_members(uint32_t group, std::vector<uint32_t>* out) const override {

@@ -18,6 +18,7 @@ class Intervals : public SendRules {
     const auto at = ticks.find(slot);
     out->interval_ticks = at == ticks.end() ? kTicksBetween : at->second;
   }
+  bool common_terms(SendTerms*) const override { return false; }
   bool slows() const override { return true; }
   uint32_t groups_version() const override { return 0; }
   void add_members(uint32_t, std::vector<uint32_t>*) const override {}

@@ -10,7 +10,6 @@
 namespace lattice::replication {
 namespace {
 
-constexpr uint32_t kNoBlock = UINT32_MAX, kNoStart = UINT32_MAX;
 constexpr size_t kSpareBytes = 8;
 
 // Appends the bits [from, to) of `bytes`, behind which kSpareBytes can be read.
@@ -28,86 +27,84 @@ void copy_bits(BitWriter& out, const uint8_t* bytes, uint32_t from, uint32_t to)
 
 BlockCache::BlockCache(const ObjectTable& table, const StateStore& store, EntryCache& entries,
                        uint32_t max_block_bytes)
-    : table_(table), store_(store), entries_(entries), scratch_(max_block_bytes) {
-  LATTICE_CHECK(size_t{max_block_bytes} * 8 <= UINT16_MAX);  // starts_
-}
+    : table_(table), store_(store), entries_(entries), scratch_(max_block_bytes) {}
 
 void BlockCache::begin_send(Tick tick) {
   tick_ = tick;
   ++send_;
   if (send_ == 0) {  // after 2^32 sends old stamps would look fresh
-    heads_.assign(heads_.size(), Head{});
+    heads_.assign(heads_.size(), Head());
     send_ = 1;
   }
   blocks_.clear();
   bytes_.clear();
-  starts_.clear();
+  written_.clear();
 }
 
 uint32_t BlockCache::find(uint32_t group, uint32_t mask, Tick baseline) {
   LATTICE_ASSERT(mask != 0);
   if (group >= heads_.size()) heads_.resize(size_t{group} + 1);
   Head& head = heads_[group];
-  if (head.send != send_) head = Head{send_, kNoBlock};
-  // What many ask for stays in front of what a client alone has, such as all of a group but its own object.
+  if (head.send != send_) head = Head(send_);
   uint32_t before = kNoBlock;
   for (uint32_t index = head.block; index != kNoBlock; before = index, index = blocks_[index].next) {
-    if (blocks_[index].mask != mask || blocks_[index].baseline != baseline) continue;
+    if (!is(index, mask, baseline)) continue;
     ++shared_;
-    if (before != kNoBlock) {
+    if (before != kNoBlock) {  // what many ask for comes to the front
       blocks_[before].next = blocks_[index].next;
       blocks_[index].next = head.block;
       head.block = index;
     }
     return blocks_[index].size == kTooLong ? kTooLong : index;
   }
-  const uint32_t index = encode(group, mask, baseline);
-  uint32_t& link = head.block == kNoBlock ? head.block : blocks_[head.block].next;
-  blocks_[index].next = link;
+  constexpr uint32_t kSpread = 0x9E3779B1;
+  uint32_t& cut = head.cuts[((mask ^ baseline) * kSpread) >> (32 - kCutBits)];
+  if (cut != kNoBlock && is(cut, mask, baseline)) {
+    ++shared_;
+    return blocks_[cut].size == kTooLong ? kTooLong : cut;
+  }
+  bool was_cut = false;
+  const uint32_t index = make(group, mask, baseline, &was_cut);
+  uint32_t& link = was_cut ? cut : head.block;
+  blocks_[index].next = was_cut ? kNoBlock : link;
   link = index;
   return blocks_[index].size == kTooLong ? kTooLong : index;
 }
 
-// A block of more objects, from which the entries of `mask` can be cut.
-const BlockCache::Block* BlockCache::find_wider(const Head& head, uint32_t mask, Tick baseline,
-                                                uint32_t k) const {
+// A block of more objects, from which the entries of `block` can be cut.
+const BlockCache::Block* BlockCache::find_wider(const Head& head, const Block& block) const {
   for (uint32_t index = head.block; index != kNoBlock; index = blocks_[index].next) {
-    const Block& block = blocks_[index];
-    const bool holds_all = block.baseline == baseline && (block.mask & mask) == mask;
-    if (holds_all && block.first_start != kNoStart && block.k == k) return &block;
+    const Block& other = blocks_[index];
+    const bool holds_all = other.baseline == block.baseline && (other.mask & block.mask) == block.mask;
+    if (holds_all && other.size != kTooLong && other.k == block.k) return &other;
   }
   return nullptr;
 }
 
-uint32_t BlockCache::encode(uint32_t group, uint32_t mask, Tick baseline) {
+uint32_t BlockCache::make(uint32_t group, uint32_t mask, Tick baseline, bool* was_cut) {
   ++encoded_;
-  const uint32_t base_slot = group << kGroupBits;
   const auto first = static_cast<uint32_t>(std::countr_zero(mask));
   BlockHead head;
   head.count = static_cast<uint32_t>(std::popcount(mask));
   head.k = best_gap_k(kGroupSlots - static_cast<uint32_t>(std::countl_zero(mask)) - first, head.count);
   head.age = tick_ - baseline;
-  head.slot = base_slot + first;
+  head.slot = (group << kGroupBits) + first;
   BitWriter out(scratch_);
   write_block_head(out, head);
 
-  const Block* wider = find_wider(heads_[group], mask, baseline, head.k);
   Block block;
   block.mask = mask;
   block.baseline = baseline;
   block.k = static_cast<uint8_t>(head.k);
+  block.first_entry = static_cast<uint32_t>(written_.size());
+  const Block* wider = find_wider(heads_[group], block);
+  *was_cut = wider != nullptr;
   bool is_whole = true;
   if (wider != nullptr) {
     ++cut_;
-    cut_entries(out, base_slot, block, *wider);
+    cut_entries(out, block, *wider);
   } else {
-    const size_t first_start = starts_.size();
-    is_whole = write_entries(out, base_slot, block);
-    if (is_whole && out.ok()) {
-      block.first_start = static_cast<uint32_t>(first_start);
-    } else {
-      starts_.resize(first_start);
-    }
+    is_whole = encode_entries(out, group << kGroupBits, block);
   }
   end_block(out);
   if (is_whole && out.ok()) {
@@ -122,59 +119,54 @@ uint32_t BlockCache::encode(uint32_t group, uint32_t mask, Tick baseline) {
 }
 
 // False when one of the entries is too large.
-bool BlockCache::write_entries(BitWriter& out, uint32_t base_slot, const Block& block) {
-  Last last;
+bool BlockCache::encode_entries(BitWriter& out, uint32_t base_slot, const Block& block) {
+  uint32_t last_slot = kNoSlot;
+  Written last;
   for (uint32_t rest = block.mask; rest != 0; rest &= rest - 1) {
-    starts_.push_back(static_cast<uint16_t>(out.bit_count()));
     const uint32_t slot = base_slot + static_cast<uint32_t>(std::countr_zero(rest));
-    if (!write_entry(out, slot, block, &last)) return false;
+    const uint32_t index = entries_.find(slot, store_.version_at(slot, block.baseline).version, false);
+    if (index == EntryCache::kTooLarge) return false;
+    const EntryBody body = entries_.body(index);
+    const ObjectType* type = table_.info(slot).type;
+    const auto begin = static_cast<uint32_t>(out.bit_count());
+    const FrontBits gap =
+        last_slot == kNoSlot ? FrontBits() : begin_entry(out, slot - last_slot - 1, block.k);
+    write_changes(out, gap, body, type == last.type ? &last.mask : nullptr);
+    last = {begin, body.bits, body.mask, type};
+    last_slot = slot;
+    written_.push_back(last);
   }
-  starts_.push_back(static_cast<uint16_t>(out.bit_count()));
+  written_.emplace_back().begin = static_cast<uint32_t>(out.bit_count());
   return true;
 }
 
-// Entries that follow the same one as in the wider block are copied, in runs. None of them is too large: they
-// are in that block.
-void BlockCache::cut_entries(BitWriter& out, uint32_t base_slot, const Block& block, const Block& wider) {
+// Entries that follow the same one as in the wider block are copied, in runs. None is too large: they are all
+// in that block.
+void BlockCache::cut_entries(BitWriter& out, const Block& block, const Block& wider) const {
   const auto highest = [](uint32_t mask) {
     return static_cast<uint32_t>(std::bit_width(mask));  // 0: of no entry
   };
-  const uint16_t* starts = &starts_[wider.first_start];
-  Last last;
+  const uint8_t* bytes = bytes_.data() + wider.first_byte;
+  const Written* written = &written_[wider.first_entry];
+  const Written* last = nullptr;
   for (uint32_t rest = block.mask, done = 0; rest != 0;) {
     const auto at = static_cast<uint32_t>(std::countr_zero(rest));
     const uint32_t below = (1u << at) - 1;
+    const Written* entry = written + std::popcount(wider.mask & below);
+    uint32_t run = 1u << at;
     if (highest(wider.mask & below) != highest(done)) {
-      write_entry(out, base_slot + at, block, &last);
-      done |= 1u << at, rest &= rest - 1;
-      continue;
+      const FrontBits gap = last == nullptr ? FrontBits() : begin_entry(out, at - highest(done), block.k);
+      out.WriteBits(gap.bits, static_cast<int>(gap.count));
+      write_mask(out, entry->mask, last != nullptr && last->type == entry->type ? &last->mask : nullptr);
+      copy_bits(out, bytes, entry[1].begin - entry->member_bits, entry[1].begin);
+    } else {
+      const uint32_t missing = wider.mask & ~block.mask & ~below;
+      run = missing == 0 ? rest : rest & ((1u << std::countr_zero(missing)) - 1);
+      copy_bits(out, bytes, entry->begin, entry[std::popcount(run)].begin);
     }
-    const uint32_t missing = wider.mask & ~block.mask & ~below;
-    const uint32_t run = missing == 0 ? rest : rest & ((1u << std::countr_zero(missing)) - 1);
-    const auto place = static_cast<uint32_t>(std::popcount(wider.mask & below));
-    const auto count = static_cast<uint32_t>(std::popcount(run));
-    copy_bits(out, bytes_.data() + wider.first_byte, starts[place], starts[place + count]);
-    last = Last{base_slot + highest(run) - 1, std::nullopt};
+    last = entry + std::popcount(run) - 1;
     done |= run, rest &= ~run;
   }
-}
-
-// False when the entry is too large.
-bool BlockCache::write_entry(BitWriter& out, uint32_t slot, const Block& block, Last* last) {
-  const bool is_first = last->slot == kNoSlot;
-  const bool same_type = !is_first && table_.info(slot).type == table_.info(last->slot).type;
-  if (same_type && !last->mask) last->mask = entries_.body(entry_of(last->slot, block.baseline)).mask;
-  const uint32_t index = entry_of(slot, block.baseline);
-  if (index == EntryCache::kTooLarge) return false;
-  const EntryBody body = entries_.body(index);
-  const FrontBits gap = is_first ? FrontBits() : begin_entry(out, slot - last->slot - 1, block.k);
-  write_changes(out, gap, body, same_type ? &*last->mask : nullptr);
-  *last = Last{slot, body.mask};
-  return true;
-}
-
-uint32_t BlockCache::entry_of(uint32_t slot, Tick baseline) {
-  return entries_.find(slot, store_.version_at(slot, baseline).version, false);
 }
 
 }  // namespace lattice::replication

@@ -6,12 +6,12 @@
 // in a part. Bounded as EntryCache is: past kMaxBytes the next client starts with an empty cache.
 //
 // Most players own an object of one group, and get that group without it: a block that nobody else gets. It
-// is cut out of the block of all: the bits of an entry depend only on the entry before it, so all but one
-// after each gap are copied.
+// is cut out of the block of all: the bits of an entry depend only on the entry before it, so most are copied
+// as they are. Of an entry that comes to follow another one, the members are copied.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -55,30 +55,39 @@ class BlockCache {
   uint64_t cut() const { return cut_; }
 
  private:
+  static constexpr uint32_t kNoBlock = UINT32_MAX;
+
   struct Block {
     uint32_t mask = 0;
     Tick baseline = 0;
     uint32_t first_byte = 0;
     uint32_t size = kTooLong;
-    uint32_t first_start = UINT32_MAX;  // in starts_; of one that was cut: none
-    uint8_t k = 0;                      // of its gaps
-    uint32_t next = UINT32_MAX;         // further blocks of the same group
+    uint32_t first_entry = 0;  // in written_; of one that was not cut
+    uint8_t k = 0;             // of its gaps
+    uint32_t next = kNoBlock;  // further blocks of the same group that were not cut
   };
+  static constexpr uint32_t kCutBits = 4;
   struct Head {
-    uint32_t send = 0;
-    uint32_t block = UINT32_MAX;
+    explicit Head(uint32_t of_send = 0) : send(of_send) { cuts.fill(kNoBlock); }
+    uint32_t send;
+    uint32_t block = kNoBlock;
+    /// Blocks that were cut, each at its place: one that a single client gets must not lengthen the list.
+    std::array<uint32_t, 1u << kCutBits> cuts;
   };
-  /// The entry that was written last.
-  struct Last {
-    uint32_t slot = kNoSlot;
-    std::optional<WireMask> mask;  // nothing: it was copied
+  /// An entry of a block that was not cut.
+  struct Written {
+    uint32_t begin = 0;  // bits of the block before it
+    uint32_t member_bits = 0;
+    WireMask mask;
+    const ObjectType* type = nullptr;
   };
-  uint32_t encode(uint32_t group, uint32_t mask, Tick baseline);
-  const Block* find_wider(const Head& head, uint32_t mask, Tick baseline, uint32_t k) const;
-  bool write_entries(BitWriter& out, uint32_t base_slot, const Block& block);
-  void cut_entries(BitWriter& out, uint32_t base_slot, const Block& block, const Block& wider);
-  bool write_entry(BitWriter& out, uint32_t slot, const Block& block, Last* last);
-  uint32_t entry_of(uint32_t slot, Tick baseline);
+  bool is(uint32_t block, uint32_t mask, Tick baseline) const {
+    return blocks_[block].mask == mask && blocks_[block].baseline == baseline;
+  }
+  uint32_t make(uint32_t group, uint32_t mask, Tick baseline, bool* was_cut);
+  const Block* find_wider(const Head& head, const Block& block) const;
+  bool encode_entries(BitWriter& out, uint32_t base_slot, const Block& block);
+  void cut_entries(BitWriter& out, const Block& block, const Block& wider) const;
 
   const ObjectTable& table_;
   const StateStore& store_;
@@ -87,8 +96,9 @@ class BlockCache {
   uint32_t send_ = 1;
   std::vector<Head> heads_;  // by group
   std::vector<Block> blocks_;
-  std::vector<uint8_t> bytes_;    // each block with kSpareBytes behind it, so that whole words can be read
-  std::vector<uint16_t> starts_;  // bits of a block before each of its entries, and all of its bits
+  std::vector<uint8_t> bytes_;  // each block with kSpareBytes behind it, so that whole words can be read
+  /// The entries of blocks that were not cut; behind those of each block, one that begins where it ends.
+  std::vector<Written> written_;
   std::vector<uint8_t> scratch_;
   uint64_t encoded_ = 0;
   uint64_t shared_ = 0;

@@ -252,6 +252,7 @@ inline void SnapshotBuilder::collect_state(Replica& replica, uint32_t slot, uint
 size_t SnapshotBuilder::admit(const ReplicaList& recipient, uint32_t budget_bytes, uint32_t piece_bytes) {
   // The rank that `count` have, or more: of all, or of those that are no newcomers.
   const auto least_rank = [this](size_t count, bool with_new) {
+    if (count >= waiting_.size()) return uint64_t{0};
     ranks_.clear();
     ranks_.reserve(waiting_.size());
     for (const Waiting& waiting : waiting_) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/compiler.h"
 #include "platform/byte_order.h"
 #include "reliability/endpoint/endpoint_core.h"
 #include "transport/connection/config_difference.h"
@@ -39,7 +40,11 @@ Refusal refusal_of_header(wire::HeaderStatus status) {
 }  // namespace
 
 // Fetches what the next packets need, in the order in which one thing leads to the next. Each step of a
-// packet reads what its step before has fetched, while the packet before it was processed.
+// packet reads what its step before has fetched, while packets before it were processed.
+//
+// A connection lies in pages that the processor has not looked up lately. It waits for a page even where it
+// only fetches, but it looks up several pages at once. So packets take the first steps, which find the pages,
+// in runs. They take the others, which fetch many lines, one by one.
 class Endpoint::Core::PacketsAhead {
  public:
   PacketsAhead(const Core& core, std::span<const socket::Datagram> datagrams)
@@ -51,37 +56,48 @@ class Endpoint::Core::PacketsAhead {
   void prefetch(size_t k) { advance(k + kAhead); }
 
  private:
-  static constexpr size_t kAhead = 5;
+  using Ahead = EndpointHandler::Ahead;
+  static constexpr size_t kRun = 4;
+  static constexpr size_t kAhead = 14;
+  static constexpr size_t kPlaces = 16;
 
   void advance(size_t newest) {
-    if (newest < datagrams_.size()) core_.table.prefetch(claimed_id(datagrams_[newest]));
-    if (newest >= 1) find(newest - 1);
-    if (const Connection* connection = found(newest - 2)) {
+    if (newest % kRun == 0) {
+      each(newest, [this](size_t k) { core_.table.prefetch(claimed_id(datagrams_[k])); });
+      each(newest - kRun, [this](size_t k) { find(k); });
+      each(newest - 2 * kRun, [this](size_t k) { tell(connections_[k % kPlaces], Ahead::kNear); });
+    }
+    if (const Connection* connection = found(newest - 9)) connection->prefetch_for_packet();
+    if (const Connection* connection = found(newest - 11)) {
       connection->prefetch_for_open();
-      core_.context.handler.on_packet_soon(connection->handle(), EndpointHandler::Ahead::kNear);
+      tell(connection, Ahead::kNext);
     }
-    if (const Connection* connection = found(newest - 4)) {
-      connection->prefetch_acked_items();
-      core_.context.handler.on_packet_soon(connection->handle(), EndpointHandler::Ahead::kNext);
-    }
+    if (const Connection* connection = found(newest - 13)) connection->prefetch_acked_items();
+  }
+  /// Visits a run of packets. There is none before the first, where the number wraps.
+  template <class Visit>
+  void each(size_t first, Visit visit) const {
+    for (size_t k = first; k < std::min(first + kRun, datagrams_.size()); ++k) visit(k);
   }
   void find(size_t k) {
-    if (k >= datagrams_.size()) return;
     const auto handle = core_.table.find(claimed_id(datagrams_[k]));
     const Connection* connection = handle ? core_.in_slot(*handle) : nullptr;
-    connections_[k % kAhead] = connection;
+    connections_[k % kPlaces] = connection;
     if (connection == nullptr) return;
-    connection->prefetch_for_packet();
-    core_.context.handler.on_packet_soon(*handle, EndpointHandler::Ahead::kFar);
+    base::prefetch(connection);
+    core_.context.handler.on_packet_soon(*handle, Ahead::kFar);
+  }
+  void tell(const Connection* connection, Ahead ahead) const {
+    if (connection != nullptr) core_.context.handler.on_packet_soon(connection->handle(), ahead);
   }
   /// Null also before the first datagram, where the number wraps, and behind the last.
   const Connection* found(size_t k) const {
-    return k < datagrams_.size() ? connections_[k % kAhead] : nullptr;
+    return k < datagrams_.size() ? connections_[k % kPlaces] : nullptr;
   }
 
   const Core& core_;
   std::span<const socket::Datagram> datagrams_;
-  std::array<const Connection*, kAhead> connections_{};
+  std::array<const Connection*, kPlaces> connections_{};
 };
 
 void Endpoint::Core::receive() {

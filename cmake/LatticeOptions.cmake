@@ -53,6 +53,12 @@ add_library(lattice_core_options INTERFACE)
 target_link_libraries(lattice_core_options INTERFACE lattice_options)
 target_compile_options(lattice_core_options INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti>)
+if(NOT LATTICE_SANITIZE AND NOT LATTICE_COVERAGE)
+  # CMake optimizes this build type less than Release, for the sake of debugging programs. A server of an open world
+  # takes 4 % less processor time with what Release has.
+  target_compile_options(lattice_core_options INTERFACE
+    $<$<AND:$<CONFIG:RelWithDebInfo>,$<CXX_COMPILER_ID:GNU,Clang>>:-O3>)
+endif()
 
 # The target of the headers sets no language standard: the C interface is C17, and older C++ may include it too. The C++
 # headers themselves check for C++20.

@@ -52,7 +52,7 @@ bool HashIndex::insert(uint64_t key, uint32_t value) {
   if (cells_[i].value != kNone) return false;
   if (size_ == limit_) {
     if (growth_ == Growth::kFixed) return false;
-    grow();
+    resize(cells_.size() * 2);
     i = locate(key);
   }
   cells_[i] = {key, value};
@@ -84,8 +84,13 @@ void HashIndex::clear() {
   size_ = 0;
 }
 
-void HashIndex::grow() {
-  std::vector<Cell> old(cells_.size() * 2);
+void HashIndex::reserve(size_t entries) {
+  LATTICE_ASSERT(growth_ == Growth::kDoubling);
+  if (entries > limit_) resize(cells_for(entries));
+}
+
+void HashIndex::resize(size_t cells) {
+  std::vector<Cell> old(cells);
   old.swap(cells_);
   limit_ = cells_.size() - cells_.size() / 4 - (cells_.size() < 4 ? 1 : 0);
   for (const Cell& cell : old) {

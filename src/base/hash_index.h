@@ -31,6 +31,8 @@ class HashIndex {
 
   /// Adds `key`; false when the key is present (value unchanged) or a kFixed table is full.
   bool insert(uint64_t key, uint32_t value);
+  /// Makes room for so many entries at once, so that a kDoubling table need not grow on the way.
+  void reserve(size_t entries);
 
   /// Removes `key`; false when the key is not present.
   bool erase(uint64_t key);
@@ -57,7 +59,7 @@ class HashIndex {
 
   size_t home(uint64_t key) const;
   size_t locate(uint64_t key) const;
-  void grow();
+  void resize(size_t cells);
 
   std::vector<Cell> cells_;
   size_t size_ = 0;

@@ -40,7 +40,8 @@ void* const* HostCells::take(const ObjectType& type) {
     auto* memory = static_cast<std::byte*>(
         ::operator new[](cells.bytes* kCellsPerChunk, std::align_val_t{kHostAlignment}));
     cells.chunks.emplace_back(memory);
-    cells.free.reserve(cells.chunks.size() * kCellsPerChunk);
+    const size_t all = cells.chunks.size() * kCellsPerChunk;  // giving back must not allocate
+    if (cells.free.capacity() < all) cells.free.reserve(std::max(all, 2 * cells.free.capacity()));
     for (size_t i = kCellsPerChunk; i > 0; --i) cells.free.push_back(memory + (i - 1) * cells.bytes);
   }
   std::byte* cell = cells.free.back();

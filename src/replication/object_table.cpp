@@ -48,6 +48,13 @@ uint32_t ObjectTable::mirror(const ObjectInfo& info) {
   return slot;
 }
 
+void ObjectTable::reserve(uint32_t objects) {
+  slots_.reserve(objects);
+  place_.reserve(objects);
+  order_.reserve(objects);
+  slot_of_.reserve(objects);
+}
+
 void ObjectTable::despawn(uint32_t slot) {
   LATTICE_ASSERT(live(slot));
   order_[place_[slot]] = kNoSlot;

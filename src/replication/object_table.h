@@ -57,6 +57,8 @@ class ObjectTable {
   /// Client: creates the mirror of an object whose id the authority chose. kNoSlot at the bound, or when the
   /// id is 0 or belongs to a live object. `info.authority` must be that of its mode and owner.
   uint32_t mirror(const ObjectInfo& info);
+  /// Makes room for so many objects at once: a table that doubles moves all that it has.
+  void reserve(uint32_t objects);
   /// Frees the slot. The storage serves the next object of the type, so repeated spawns do not allocate.
   void despawn(uint32_t slot);
   /// Authority: the objects that are here now, in the slots from 0 on, were placed by both sides. No other

@@ -29,6 +29,14 @@ SnapshotApplier::SnapshotApplier(const TypeTable& types, ObjectTable& mirror, Sn
       full_slots_(64, base::HashIndex::Growth::kDoubling, mirror.id_seed()),
       traffic_(types.size()) {}
 
+void SnapshotApplier::reserve(uint32_t objects) {
+  mirror_.reserve(objects);
+  known_.reserve(objects);
+  known_of_slot_.reserve(objects);
+  known_of_mirror_.reserve(objects);
+  index_of_.reserve(objects);
+}
+
 SnapshotApplier::Result SnapshotApplier::apply(std::span<const uint8_t> body) {
   SnapshotHeader header;
   refusal_ = decode(body, &header);

@@ -90,6 +90,8 @@ class SnapshotApplier {
   /// slot in the mirror; the listener is not told.
   uint32_t place(const ObjectInfo& info, uint32_t remote_slot, const Word* words, Tick tick);
 
+  /// Makes room for so many objects at once, here and in the mirror.
+  void reserve(uint32_t objects);
   /// How many ticks lie between two snapshots at present, 1 or more: an object that rested, and then moves,
   /// rested until one snapshot before.
   void set_interval(uint32_t ticks) { interval_ticks_ = ticks; }

@@ -173,6 +173,7 @@ class SnapshotBuilder {
   float gain(const ObjectInfo& info, Tick since, float weight) const;
   float change_priority(const Replica& replica, uint32_t slot, bool is_own, bool since_ack) const;
   void collect_state(Replica& replica, uint32_t slot, uint32_t index, bool is_own, const SendTerms& terms);
+  static size_t entries_for(const ReplicaList& recipient, uint32_t budget_bytes);
   size_t admit(const ReplicaList& recipient, uint32_t budget_bytes, uint32_t piece_bytes);
   bool streams(const Replica& replica, const StateSummary& newest) const;
   bool add_candidate(const ReplicaList& recipient, const Waiting& waiting, uint32_t piece_bytes);
@@ -245,6 +246,7 @@ class SnapshotBuilder {
   uint32_t first_count_ = 1;        // of them, those that are taken in any case
   std::vector<uint64_t> deferred_;  // newcomers beyond their share
   bool any_groups_ = false;         // among waiting_ and the removals
+  bool any_new_ = false;            // among waiting_
   std::vector<uint64_t> by_group_;  // group << 32 | index in waiting_ or candidates_
   std::vector<uint32_t> members_;   // slots of a group
   std::vector<uint32_t> groups_;
@@ -255,6 +257,7 @@ class SnapshotBuilder {
   bool may_take_turns_ = false;
   bool needs_priorities_ = true;  // not everything may fit
   bool is_joining_ = false;       // the client still waits for what it was to have when it joined
+  size_t likely_ = 0;             // of waiting_, the first that are likely to be sent
   std::vector<float> alone_;      // priorities of what is not in step
   std::vector<float> newcomers_;  // those among them
   std::vector<uint8_t> buffer_;   // one after another, the parts of a snapshot

@@ -28,12 +28,13 @@ size_t SnapshotBuilder::collect(ReplicaList& recipient, uint32_t bound_bytes, bo
   candidates_.clear();
   waiting_.clear();
   own_count_ = 0;
-  any_groups_ = false;
+  any_groups_ = any_new_ = false;
   const std::span<uint64_t> awake = recipient.awake();
   // Each entry fits a part, so where there are no more of them than parts, all of them go.
   needs_priorities_ = !is_unbounded || awake.size() + steps_.parts() + kMaxPieceParts > kMaxParts;
   if (rules_ != nullptr && !needs_priorities_) has_common_terms_ = rules_->common_terms(&common_terms_);
   const size_t unseen = collect_removals(recipient, bound_bytes);
+  likely_ = is_unbounded ? awake.size() : entries_for(recipient, bound_bytes);
   waiting_.reserve(awake.size());
   size_t kept = 0;
   for (size_t i = 0; i < awake.size(); ++i) {
@@ -232,9 +233,9 @@ inline void SnapshotBuilder::collect_state(Replica& replica, uint32_t slot, uint
   replica.accumulator += gain(info, since, (is_own ? config_.owner_boost : 1.0f) * terms.nearness * urgency);
   own_count_ += is_own ? 1 : 0;
 
-  cache_.prefetch_words(slot, replica.acked_version);
   any_groups_ = any_groups_ || terms.group != kNoSlot;
   const auto place = static_cast<uint32_t>(waiting_.size());
+  if (place < likely_) cache_.prefetch_words(slot, replica.acked_version);
   Waiting& waiting = waiting_.emplace_back();  // in place: a copy stalls behind its own stores
   waiting.priority = replica.accumulator;
   waiting.index = index;
@@ -243,7 +244,13 @@ inline void SnapshotBuilder::collect_state(Replica& replica, uint32_t slot, uint
   waiting.place = place;
   waiting.is_own = waiting.goes_with_own = is_own;
   waiting.is_new = replica.sent_version == 0 && !is_joining_;
+  any_new_ = any_new_ || waiting.is_new;
   waiting.may_step = may_step(terms) && !info.type->layout->has_priorities();
+}
+
+// So many entries fill the budget, and some more.
+size_t SnapshotBuilder::entries_for(const ReplicaList& recipient, uint32_t budget_bytes) {
+  return static_cast<size_t>(1.25 * 8 * budget_bytes / recipient.mean_entry_bits()) + 64;
 }
 
 // Makes candidates of the states. Where they are far more than the budget has room for, of those with the
@@ -265,15 +272,14 @@ size_t SnapshotBuilder::admit(const ReplicaList& recipient, uint32_t budget_byte
   };
   const size_t others = candidates_.size();
   const double budget_bits = 8.0 * budget_bytes;
-  const size_t wanted = budget_bytes == 0
-                            ? waiting_.size()
-                            : static_cast<size_t>(1.25 * budget_bits / recipient.mean_entry_bits()) + 64;
+  const size_t wanted = budget_bytes == 0 ? waiting_.size() : entries_for(recipient, budget_bytes);
   for (size_t count = wanted;; count *= 2) {
     candidates_.resize(others);
     candidates_.reserve(others + std::min(count, waiting_.size()));
     const uint64_t least = least_rank(count, true);
     // What newcomers leave to the others (select()).
-    const uint64_t least_old = least == 0 ? 0 : std::min(least, least_rank(count / 4, false));
+    const uint64_t least_old =
+        least == 0 || !any_new_ ? least : std::min(least, least_rank(count / 4, false));
     size_t usable = 0;
     size_t passed_over = 0;
     long_waiting_.clear();

@@ -79,8 +79,18 @@ reliability::Verdict StateReceiver::receive(std::span<const uint8_t> body,
   return reliability::Verdict::kAccept;
 }
 
+// The authority says how much comes. With room for it, no table has to double on the way: a client would move
+// all that it has within one frame.
+void StateReceiver::reserve_for_join(uint32_t objects) {
+  constexpr uint32_t kMostAtOnce = 1u << 16;  // clearing the tables for more would itself be felt
+  const uint32_t room = std::min({objects, kMostAtOnce, table_.max_objects()});
+  applier_->reserve(room);
+  records_.reserve(room);
+}
+
 void StateReceiver::note_progress(const replication::SnapshotHeader& header) {
   if (joining_tick_ != 0 && !base::tick_after(header.server_tick, joining_tick_)) return;
+  if (joining_tick_ == 0) reserve_for_join(header.join_objects);
   joining_tick_ = header.server_tick;
   joining_.count = {header.join_objects, header.join_missing};
   if (joining_.loaded || header.join_missing != 0) return;

@@ -127,6 +127,7 @@ class StateReceiver final : private replication::SnapshotListener {
   void on_authority(uint32_t slot, Tick tick) override;
 
   void restart();
+  void reserve_for_join(uint32_t objects);
   void note_progress(const replication::SnapshotHeader& header);
   void note_snapshot(Tick tick);
 

@@ -258,8 +258,11 @@ void StateSender::send_batch() {
     Recipient& recipient = *recipients_[client];
     recipient.snapshot_tick = tick_;
     heard_[client] = false;
+    // What comes is said before it comes, and that all is there, after it.
+    const bool is_loaded = recipient.list.join_count().missing == 0;
+    if (!is_loaded) send_progress(recipient);
     for (const replication::SnapshotPart& part : parts) send_part(recipient, part.bytes, part.receipt);
-    send_progress(recipient);
+    if (is_loaded) send_progress(recipient);
     endpoint_->send_now(recipient.connection);
   };
   batch_->run(

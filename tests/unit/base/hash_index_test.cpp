@@ -76,6 +76,20 @@ TEST(HashIndex, BehavesLikeAMap) {
   }));
 }
 
+TEST(HashIndex, ReservedRoomIsFilledWithoutGrowth) {
+  HashIndex index(0, HashIndex::Growth::kDoubling);
+  for (uint32_t key = 0; key < 100; ++key) index.insert(key, key + 1);
+  for (const size_t entries : {50u, 1000u, 3000u, 10u}) {
+    index.reserve(entries);
+    const size_t capacity = index.capacity();
+    EXPECT_GE(capacity, entries);
+    for (auto key = static_cast<uint32_t>(index.size()); key < entries; ++key) index.insert(key, key + 1);
+    EXPECT_EQ(index.capacity(), capacity);
+    EXPECT_TRUE(index.validate());
+  }
+  for (uint32_t key = 0; key < 3000; ++key) ASSERT_EQ(index.find(key), key + 1);
+}
+
 TEST(HashIndex, ChurnAtFullLoadStaysCorrect) {
   HashIndex index(1000);
   const auto capacity = static_cast<uint32_t>(index.capacity());

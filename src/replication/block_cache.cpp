@@ -120,6 +120,14 @@ uint32_t BlockCache::make(uint32_t group, uint32_t mask, Tick baseline, bool* wa
 
 // False when one of the entries is too large.
 bool BlockCache::encode_entries(BitWriter& out, uint32_t base_slot, const Block& block) {
+  const auto each_slot = [&](auto visit) {
+    for (uint32_t rest = block.mask; rest != 0; rest &= rest - 1) {
+      visit(base_slot + static_cast<uint32_t>(std::countr_zero(rest)));
+    }
+  };
+  // A crowd's states have left the cache since they were recorded.
+  each_slot([this](uint32_t slot) { entries_.prefetch(slot); });
+  each_slot([&](uint32_t slot) { store_.prefetch_words_of(slot, tick_ - block.baseline); });
   uint32_t last_slot = kNoSlot;
   Written last;
   for (uint32_t rest = block.mask; rest != 0; rest &= rest - 1) {

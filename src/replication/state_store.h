@@ -108,6 +108,8 @@ class StateStore {
     base::prefetch(current(slot));
     if (version != 0) base::prefetch(objects_[slot].ring.find(version));
   }
+  /// After prefetch(): the words of so many ticks ago, if the object changes in each tick, and the newest.
+  void prefetch_words_of(uint32_t slot, Tick ticks_ago) const { objects_[slot].ring.prefetch_at(ticks_ago); }
 
   /// Keeps the newest version for words() until the last holder lets it go. All who pin one version share it.
   std::shared_ptr<const PinnedVersion> pin(uint32_t slot);

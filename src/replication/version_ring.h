@@ -5,6 +5,7 @@
 // steps when it moves. A state has its tick in front of its words, an older one its version.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -73,11 +74,17 @@ class VersionRing {
   bool grown() const { return size_ != 0; }
   Tick newest_tick() const { return newest_at(count_ - 1u)[0]; }
   const Word* newest() const { return words_of(newest_at(count_ - 1u)); }
-  /// Fetches the newest state and the room for the next one into the cache. Only a hint.
+  /// Fetches the newest state and the room for the next one into the cache. Only a hint, as is the next.
   void prefetch_newest() const {
     if (count_ == 0) return;
     base::prefetch(newest_at(count_ - 1u));
     base::prefetch(newest_at(count_ % capacity_));
+  }
+  /// The newest state, and that of `back` ticks before if there is one in each tick.
+  void prefetch_at(Tick back) const {
+    if (count_ == 0) return;
+    base::prefetch(newest_at(count_ - 1u));
+    base::prefetch(newest_at(count_ - 1u - std::min<uint32_t>(count_ - 1u, back)));
   }
   /// The state that was current at a tick.
   struct Version {

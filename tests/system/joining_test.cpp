@@ -44,6 +44,18 @@ TEST(Joining, both_sides_know_the_progress) {
   EXPECT_EQ(pair.loaded, (std::vector{pair.conn(), pair.client_conn()})) << "each once, the authority first";
 }
 
+// The client makes room for all that comes, at once.
+TEST(Joining, how_much_comes_is_said_before_it_comes) {
+  constexpr uint32_t kObjects = 3000;
+  InterestPair pair(LATTICE_INTEREST_NONE, 0,
+                    [](lattice_world_config* config) { config->max_send_bytes_per_s = 100'000; });
+  for (uint32_t i = 0; i < kObjects; ++i) pair.spawn_bulk(4);
+  ASSERT_TRUE(pair.connect()) << lattice_last_error();
+  ASSERT_TRUE(pair.run_until([&] { return !pair.heard.empty(); }));
+  EXPECT_LT(pair.heard.size(), kObjects / 4) << "the first datagrams of the first snapshot";
+  EXPECT_EQ(info_of(pair.client_conn()).join_objects, kObjects);
+}
+
 // Whoever joins a world without objects, or one whose objects all were placed, has nothing to wait for.
 TEST(Joining, nothing_to_wait_for_is_told_as_well) {
   InterestPair pair(LATTICE_INTEREST_NONE);

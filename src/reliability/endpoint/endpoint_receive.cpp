@@ -49,11 +49,14 @@ class Endpoint::Core::PacketsAhead {
  public:
   PacketsAhead(const Core& core, std::span<const socket::Datagram> datagrams)
       : core_(core), datagrams_(datagrams) {
-    for (size_t newest = 0; newest < kAhead; ++newest) advance(newest);
+    if (datagrams_.size() < 2) datagrams_ = {};  // there is no time to fetch anything in
+    for (size_t newest = 0; newest < kAhead && !datagrams_.empty(); ++newest) advance(newest);
   }
 
   /// Call it for each datagram in turn, before it is processed. No connection is freed in between.
-  void prefetch(size_t k) { advance(k + kAhead); }
+  void prefetch(size_t k) {
+    if (!datagrams_.empty()) advance(k + kAhead);
+  }
 
  private:
   using Ahead = EndpointHandler::Ahead;

@@ -20,6 +20,7 @@
 #include <span>
 #include <vector>
 
+#include "base/assert.h"
 #include "lattice/authoring/bit_writer.h"
 #include "replication/block_cache.h"
 #include "replication/block_plan.h"
@@ -146,6 +147,7 @@ class SnapshotBuilder {
     if (has_common_terms_) {
       *out = common_terms_;
     } else {
+      LATTICE_ASSERT(rules_ != nullptr);  // only while collect() and what comes before it run
       rules_->terms(slot, needs_priorities_, out);
     }
   }

@@ -31,7 +31,7 @@ class HashIndex {
 
   /// Adds `key`; false when the key is present (value unchanged) or a kFixed table is full.
   bool insert(uint64_t key, uint32_t value);
-  /// Makes room for so many entries at once, so that a kDoubling table need not grow on the way.
+  /// Makes room for so many entries at once: until then the table does not grow. Only for kDoubling.
   void reserve(size_t entries);
 
   /// Removes `key`; false when the key is not present.

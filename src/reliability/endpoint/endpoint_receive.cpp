@@ -61,8 +61,10 @@ class Endpoint::Core::PacketsAhead {
  private:
   using Ahead = EndpointHandler::Ahead;
   static constexpr size_t kRun = 4;
-  static constexpr size_t kAhead = 14;
+  // So many packets after the first step of its run, a packet takes the others.
+  static constexpr size_t kPacket = 9, kOpen = 11, kAckedItems = 13, kAhead = kAckedItems + 1;
   static constexpr size_t kPlaces = 16;
+  static_assert(kPacket > 2 * kRun && kAckedItems < kPlaces);
 
   void advance(size_t newest) {
     if (newest % kRun == 0) {
@@ -70,12 +72,12 @@ class Endpoint::Core::PacketsAhead {
       each(newest - kRun, [this](size_t k) { find(k); });
       each(newest - 2 * kRun, [this](size_t k) { tell(connections_[k % kPlaces], Ahead::kNear); });
     }
-    if (const Connection* connection = found(newest - 9)) connection->prefetch_for_packet();
-    if (const Connection* connection = found(newest - 11)) {
+    if (const Connection* connection = found(newest - kPacket)) connection->prefetch_for_packet();
+    if (const Connection* connection = found(newest - kOpen)) {
       connection->prefetch_for_open();
       tell(connection, Ahead::kNext);
     }
-    if (const Connection* connection = found(newest - 13)) connection->prefetch_acked_items();
+    if (const Connection* connection = found(newest - kAckedItems)) connection->prefetch_acked_items();
   }
   /// Visits a run of packets. There is none before the first, where the number wraps.
   template <class Visit>

@@ -44,7 +44,7 @@ struct FrontBits {
 /// `front`, then the mask and the members.
 void write_long_changes(BitWriter& out, const FrontBits& front, const EntryBody& body,
                         const WireMask* before);
-/// The same. Where they are short, the writer takes all of them at once: most entries are.
+/// The same. Most entries are short: the writer takes all of one at once.
 inline void write_changes(BitWriter& out, const FrontBits& front, const EntryBody& body,
                           const WireMask* before) {
   const uint32_t marks = mask_bits(body.mask, before);

@@ -6,9 +6,9 @@ namespace lattice::world::test {
 namespace {
 
 struct StateReceiverTest : ::testing::Test, PartsRig {
-  std::vector<uint8_t> progress(Tick tick, uint32_t missing) {
+  std::vector<uint8_t> progress(Tick tick, uint32_t missing, uint32_t objects = 10) {
     replication::JoinProgress said;
-    return replication::test::copy(said.write(tick, {10, missing}, 1));
+    return replication::test::copy(said.write(tick, {objects, missing}, 1));
   }
   void despawn(uint32_t slot, uint32_t rpc_count) {
     for (uint32_t i = 0; i < rpc_count; ++i) recipient.count_reliable_rpc(slot);
@@ -77,6 +77,14 @@ TEST_F(StateReceiverTest, counts_what_it_refuses) {
     refused += receiver.refusals(static_cast<replication::SnapshotRefusal>(i));
   }
   EXPECT_EQ(refused, 2u);
+}
+
+// Room for what an authority promises would be more memory than there is.
+TEST_F(StateReceiverTest, makes_room_for_no_more_than_it_may_hold) {
+  EXPECT_EQ(give(progress(1, UINT32_MAX, UINT32_MAX)), reliability::Verdict::kAccept);
+  EXPECT_EQ(receiver.joining().count.objects, UINT32_MAX);
+  const uint32_t slot = spawn(3);
+  EXPECT_TRUE(receiver.has_state(slot));
 }
 
 TEST_F(StateReceiverTest, believes_the_newest_word_about_its_joining) {

@@ -1,6 +1,5 @@
 // The measured server: a dedicated world behind the C interface, one thread, one UDP socket. It pumps when a
-// tick is due and every 5 ms in between, as lattice_world_pump() advises, and calls the three steps itself to
-// time them.
+// tick is due, as lattice_world_pump() advises, and calls the three steps itself to time them.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -18,7 +17,6 @@ namespace {
 
 using lattice::platform::monotonic_ns;
 
-constexpr uint64_t kMostSleepNs = 5'000'000;
 constexpr size_t kMaxTickSamples = 1 << 16;
 constexpr uint32_t kNoLimit = 16384;
 constexpr uint32_t kManyConnects = 100'000;
@@ -202,8 +200,7 @@ int serve_scene(const EndArguments& arguments) {
   while (!should_end()) {
     meter.pump();
     if (take_go()) meter.go();
-    lattice::platform::sleep_until_ns(monotonic_ns() +
-                                      std::min(server.world.time_to_tick_ns(), kMostSleepNs));
+    lattice::platform::sleep_until_ns(monotonic_ns() + server.world.time_to_tick_ns());
   }
   return 0;
 }

@@ -56,16 +56,21 @@ LATTICE_API lattice_result lattice_world_address(lattice_world* world, char* out
 /// A game that controls its own loop calls the steps itself: lattice_world_recv(); lattice_world_ticks_due();
 /// lattice_world_tick() as often as that said; lattice_world_send().
 ///
-/// Datagrams wait for the pump, so pump every few milliseconds. When more than 250 ms pass between two pumps,
-/// the simulation gets at most 8 ticks and the rest of the time is dropped. On an authority with clients the
-/// numbers of more than 10 dropped ticks are skipped (on_resync): the clocks of the clients went on, and so
-/// their inputs are in time at once.
+/// Datagrams wait for the pump. A client pumps once a frame. A server that plays ticks pumps once a tick:
 ///
 ///     while (running) {
 ///       lattice_world_pump(world);
-///       uint64_t rest_ns = lattice_world_time_to_tick_ns(world);
-///       sleep_ns(rest_ns < 5000000 ? rest_ns : 5000000);
+///       sleep_ns(lattice_world_time_to_tick_ns(world));
 ///     }
+///
+/// Inputs lose nothing by it: ticks use them, and how early they came is measured by the time at which the
+/// system received them. Messages, calls and joins wait up to a tick. Where that is too long, sleep 5 ms at
+/// most, for about a tenth more processor time. Do so too where the system does not tell when datagrams came,
+/// which is everywhere but on Linux, and with back ends: else clients run half a tick further ahead.
+///
+/// When more than 250 ms pass between two pumps, the simulation gets at most 8 ticks and the rest of the time
+/// is dropped. On an authority with clients the numbers of more than 10 dropped ticks are skipped
+/// (on_resync): the clocks of the clients went on, and so their inputs are in time at once.
 LATTICE_API uint32_t lattice_world_pump(lattice_world* world);
 
 /// First step of the pump: takes every datagram that has arrived, at most 4096, and acts on it. Fixes the

@@ -81,6 +81,7 @@ Reading BackendSocket::receive_batch(std::span<Datagram> out) {
     out[count].peer = path_from(batch_[i].path);
     out[count].peer.route = route_;
     out[count].size = batch_[i].bytes;
+    out[count].waited_ns = 0;
     stats_.bytes_received += batch_[i].bytes;
     ++count;
   }

@@ -57,6 +57,7 @@ std::unique_ptr<socket::DatagramSocket> open_udp(const platform::Address& addres
   platform::UdpOptions options;
   options.report_unreachable =
       is_client;  // A server must answer unknown senders and does not need reports about its answers.
+  options.tell_arrivals = true;
   options.receive_buffer_bytes = buffer_bytes;
   options.send_buffer_bytes = buffer_bytes;
   platform::UdpOpenResult opened;
@@ -72,6 +73,7 @@ std::unique_ptr<socket::DatagramSocket> open_udp(const platform::Address& addres
 std::unique_ptr<socket::DatagramSocket> open_for_both_families(uint32_t buffer_bytes) {
   platform::UdpOptions options;
   options.report_unreachable = true;
+  options.tell_arrivals = true;
   options.receive_buffer_bytes = buffer_bytes;
   options.send_buffer_bytes = buffer_bytes;
   platform::Address any;

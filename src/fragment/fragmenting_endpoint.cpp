@@ -85,7 +85,7 @@ FragmentingEndpoint::Lane& FragmentingEndpoint::lane_of(ConnectionHandle connect
 }
 
 Verdict FragmentingEndpoint::on_message(ConnectionHandle connection, Channel channel, MessageFlags flags,
-                                        std::span<const uint8_t> body, uint64_t now_ns) {
+                                        std::span<const uint8_t> body, uint64_t arrived_ns) {
   if (Lane* lane = lanes_[connection.slot].get()) {
     const ChannelMode mode = channels_.mode(channel);
     if (mode == ChannelMode::kReliableOrdered &&
@@ -97,7 +97,7 @@ Verdict FragmentingEndpoint::on_message(ConnectionHandle connection, Channel cha
       drop_overtaken(*lane, channel, *endpoint_->newest_sequence(connection, channel));
     }
   }
-  return above_.on_message(connection, channel, flags, body, now_ns);
+  return above_.on_message(connection, channel, flags, body, arrived_ns);
 }
 
 FragmentOutcome FragmentingEndpoint::on_fragment(ConnectionHandle connection, Channel channel,

@@ -109,7 +109,7 @@ class FragmentingEndpoint final : private reliability::EndpointHandler {
   void on_disconnected(ConnectionHandle connection, connection::DisconnectReason reason,
                        uint64_t remote_schema_id, std::string_view text) override;
   reliability::Verdict on_message(ConnectionHandle connection, Channel channel, MessageFlags flags,
-                                  std::span<const uint8_t> body, uint64_t now_ns) override;
+                                  std::span<const uint8_t> body, uint64_t arrived_ns) override;
   reliability::FragmentOutcome on_fragment(ConnectionHandle connection, Channel channel, MessageFlags flags,
                                            const reliability::IncomingFragment& fragment,
                                            std::span<const uint8_t> body, uint64_t now_ns) override;

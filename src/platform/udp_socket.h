@@ -21,6 +21,9 @@ struct UdpDatagram {
   Address peer;
   uint32_t size = 0;        ///< Bytes of payload; 0 is a legal datagram.
   uint8_t* data = nullptr;  ///< Caller's buffer; only read when sending.
+  /// Received: how long it had waited in the kernel; 0 without UdpOptions::tell_arrivals. Taken with the
+  /// clock of the day, which may be set in between: any number is possible.
+  uint64_t waited_ns = 0;
 };
 
 enum class UdpOpenError : uint8_t {
@@ -47,6 +50,7 @@ struct UdpOptions {
   uint32_t send_buffer_bytes = 4u << 20;     ///< Asked of the kernel; it may grant less.
   bool dual_stack = true;           ///< A socket bound to [::] also takes IPv4; ignored for other addresses.
   bool report_unreachable = false;  ///< Enables take_unreachable(), if the system supports it.
+  bool tell_arrivals = false;       ///< Fills UdpDatagram::waited_ns, if the system supports it.
 };
 
 /// The granted buffer sizes and the abilities of the kernel; filled by open(). Buffer sizes compare to the
@@ -59,6 +63,7 @@ struct UdpCapabilities {
   bool segmentation_offload = false;   ///< The kernel accepts UDP_SEGMENT (GSO) on this socket.
   bool receive_offload = false;        ///< The kernel accepts UDP_GRO on this socket.
   bool reports_unreachable = false;    ///< UdpOptions::report_unreachable is in effect.
+  bool tells_arrivals = false;         ///< UdpOptions::tell_arrivals is in effect.
 };
 
 struct UdpReceiveResult {

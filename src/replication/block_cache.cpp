@@ -81,27 +81,59 @@ const BlockCache::Block* BlockCache::find_wider(const Head& head, const Block& b
   return nullptr;
 }
 
-uint32_t BlockCache::make(uint32_t group, uint32_t mask, Tick baseline, bool* was_cut) {
-  ++encoded_;
-  const auto first = static_cast<uint32_t>(std::countr_zero(mask));
-  BlockHead head;
-  head.count = static_cast<uint32_t>(std::popcount(mask));
-  head.k = best_gap_k(kGroupSlots - static_cast<uint32_t>(std::countl_zero(mask)) - first, head.count);
-  head.age = tick_ - baseline;
-  head.slot = (group << kGroupBits) + first;
-  BitWriter out(scratch_);
-  write_block_head(out, head);
+// A block without an object that another one has, and with one that the other has not: the first two of many
+// clients that each own one of the group. The block of both is encoded.
+const BlockCache::Block* BlockCache::make_wider(uint32_t group, const Block& block) {
+  const auto lacks_one = [](uint32_t mask, uint32_t all) { return std::popcount(all & ~mask) == 1; };
+  uint32_t& list = heads_[group].block;
+  for (uint32_t index = list; index != kNoBlock; index = blocks_[index].next) {
+    const Block& other = blocks_[index];
+    const uint32_t all = other.mask | block.mask;
+    if (other.baseline != block.baseline || other.size == kTooLong) continue;
+    if (!lacks_one(other.mask, all) || !lacks_one(block.mask, all)) continue;
+    const Block wider = plan(all, block.baseline);
+    if (wider.k != block.k) return nullptr;
+    ++encoded_;
+    const uint32_t made = encode(group, wider, nullptr);
+    blocks_[made].next = list;
+    list = made;
+    return blocks_[made].size == kTooLong ? nullptr : &blocks_[made];
+  }
+  return nullptr;
+}
 
+BlockCache::Block BlockCache::plan(uint32_t mask, Tick baseline) {
   Block block;
   block.mask = mask;
   block.baseline = baseline;
-  block.k = static_cast<uint8_t>(head.k);
-  block.first_entry = static_cast<uint32_t>(written_.size());
+  const int first = std::countr_zero(mask), last = std::countl_zero(mask);
+  block.k = static_cast<uint8_t>(best_gap_k(kGroupSlots - static_cast<uint32_t>(first + last),
+                                            static_cast<uint32_t>(std::popcount(mask))));
+  return block;
+}
+
+uint32_t BlockCache::make(uint32_t group, uint32_t mask, Tick baseline, bool* was_cut) {
+  ++encoded_;
+  const Block block = plan(mask, baseline);
   const Block* wider = find_wider(heads_[group], block);
+  if (wider == nullptr) wider = make_wider(group, block);
   *was_cut = wider != nullptr;
+  if (*was_cut) ++cut_;
+  return encode(group, block, wider);
+}
+
+// Writes the block, cut from `wider` if that is not null, and returns its index.
+uint32_t BlockCache::encode(uint32_t group, Block block, const Block* wider) {
+  BlockHead head;
+  head.count = static_cast<uint32_t>(std::popcount(block.mask));
+  head.k = block.k;
+  head.age = tick_ - block.baseline;
+  head.slot = (group << kGroupBits) + static_cast<uint32_t>(std::countr_zero(block.mask));
+  BitWriter out(scratch_);
+  write_block_head(out, head);
+  block.first_entry = static_cast<uint32_t>(written_.size());
   bool is_whole = true;
   if (wider != nullptr) {
-    ++cut_;
     cut_entries(out, block, *wider);
   } else {
     is_whole = encode_entries(out, group << kGroupBits, block);

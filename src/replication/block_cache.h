@@ -7,7 +7,8 @@
 //
 // Most players own an object of one group, and get that group without it: a block that nobody else gets. It
 // is cut out of the block of all: the bits of an entry depend only on the entry before it, so most are copied
-// as they are. Of an entry that comes to follow another one, the members are copied.
+// as they are. Of an entry that comes to follow another one, the members are copied. Where two such blocks
+// come before the block of all, that is encoded for those that will follow.
 #pragma once
 
 #include <array>
@@ -85,7 +86,10 @@ class BlockCache {
     return blocks_[block].mask == mask && blocks_[block].baseline == baseline;
   }
   uint32_t make(uint32_t group, uint32_t mask, Tick baseline, bool* was_cut);
+  static Block plan(uint32_t mask, Tick baseline);
   const Block* find_wider(const Head& head, const Block& block) const;
+  const Block* make_wider(uint32_t group, const Block& block);
+  uint32_t encode(uint32_t group, Block block, const Block* wider);
   bool encode_entries(BitWriter& out, uint32_t base_slot, const Block& block);
   void cut_entries(BitWriter& out, const Block& block, const Block& wider) const;
 

@@ -283,7 +283,7 @@ class Session final : public reliability::EndpointHandler,
                        uint64_t remote_schema, std::string_view text) override;
   reliability::Verdict on_message(ConnectionHandle connection, wire::Channel channel,
                                   reliability::MessageFlags flags, std::span<const uint8_t> body,
-                                  uint64_t now_ns) override;
+                                  uint64_t arrived_ns) override;
   bool takes_more() override { return observer_.takes_more(); }
   void on_packet_soon(ConnectionHandle connection, Ahead ahead) override;
   void on_receipt(ConnectionHandle connection, uint32_t receipt, bool acked) override;
@@ -355,10 +355,10 @@ class Session final : public reliability::EndpointHandler,
   std::optional<reliability::Verdict> engine_message(ConnectionHandle connection, wire::Channel channel,
                                                      std::span<const uint8_t> body);
   reliability::Verdict receive_inputs(ConnectionHandle client, std::span<const uint8_t> body,
-                                      uint64_t now_ns);
-  reliability::Verdict receive_part(std::span<const uint8_t> body, uint64_t now_ns);
+                                      uint64_t arrived_ns);
+  reliability::Verdict receive_part(std::span<const uint8_t> body, uint64_t arrived_ns);
   /// `client` is null for a call of the other side that this one follows.
-  void receive_call(Client* client, wire::Channel channel, std::span<const uint8_t> body, uint64_t now_ns);
+  void receive_call(Client* client, wire::Channel channel, std::span<const uint8_t> body);
   OpResult encode_call(const RpcCall& call);
   OpResult call_listener(const RpcCall& call);
   OpResult call_clients(const RpcCall& call, Now now);

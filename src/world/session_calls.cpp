@@ -3,15 +3,14 @@
 
 namespace lattice::world {
 
-void Session::receive_call(Client* client, wire::Channel channel, std::span<const uint8_t> body,
-                           uint64_t now_ns) {
-  if (client != nullptr && !client->gate.take_token(now_ns)) {
+void Session::receive_call(Client* client, wire::Channel channel, std::span<const uint8_t> body) {
+  if (client != nullptr && !client->gate.take_token(now_ns_)) {
     rpcs_.refuse_received(replication::RpcRefusal::kRateLimited);
     return;
   }
   const uint64_t sender = client != nullptr ? client->peer : kAuthorityPeer;
   const bool waits_for_object = receiver_.has_value();
-  rpcs_.receive(now_ns, sender, static_cast<lattice_channel>(channel), body, waits_for_object);
+  rpcs_.receive(now_ns_, sender, static_cast<lattice_channel>(channel), body, waits_for_object);
 }
 
 const serialization::TypeInfo* Session::type_of(uint64_t network_id, uint32_t* slot) const {

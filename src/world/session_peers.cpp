@@ -212,7 +212,7 @@ void Session::on_receipt(ConnectionHandle connection, uint32_t receipt, bool ack
 
 reliability::Verdict Session::on_message(ConnectionHandle connection, wire::Channel channel,
                                          reliability::MessageFlags flags, std::span<const uint8_t> body,
-                                         uint64_t now_ns) {
+                                         uint64_t arrived_ns) {
   Client* client = clients_ ? clients_->find(connection) : nullptr;
   if (clients_ && client == nullptr) return reliability::Verdict::kAccept;
   if (!is_engine_traffic_legal(channel, flags)) return reliability::Verdict::kProtocolError;
@@ -220,10 +220,10 @@ reliability::Verdict Session::on_message(ConnectionHandle connection, wire::Chan
   if (config_.transport_only && (flags.is_snapshot || flags.is_rpc))
     return reliability::Verdict::kProtocolError;
   if (flags.is_snapshot) {
-    return client != nullptr ? receive_inputs(connection, body, now_ns) : receive_part(body, now_ns);
+    return client != nullptr ? receive_inputs(connection, body, arrived_ns) : receive_part(body, arrived_ns);
   }
   if (flags.is_rpc) {
-    receive_call(client, channel, body, now_ns);
+    receive_call(client, channel, body);
   } else {
     observer_.on_message(connection, static_cast<uint8_t>(channel), body);
   }
@@ -231,9 +231,9 @@ reliability::Verdict Session::on_message(ConnectionHandle connection, wire::Chan
 }
 
 reliability::Verdict Session::receive_inputs(ConnectionHandle client, std::span<const uint8_t> body,
-                                             uint64_t now_ns) {
+                                             uint64_t arrived_ns) {
   if (!input_receiver_) return reliability::Verdict::kProtocolError;
-  const simulation::TickTime position = fixed_tick_.position_at(current_tick_, now_ns);
+  const simulation::TickTime position = fixed_tick_.position_at(current_tick_, arrived_ns);
   if (!input_receiver_->receive(client.slot, body, current_tick_, position)) {
     return reliability::Verdict::kProtocolError;
   }
@@ -241,12 +241,12 @@ reliability::Verdict Session::receive_inputs(ConnectionHandle client, std::span<
   return reliability::Verdict::kAccept;
 }
 
-reliability::Verdict Session::receive_part(std::span<const uint8_t> body, uint64_t now_ns) {
+reliability::Verdict Session::receive_part(std::span<const uint8_t> body, uint64_t arrived_ns) {
   const replication::SnapshotHeader* part = nullptr;
   const reliability::Verdict verdict = receiver_->receive(body, &part);
   if (part == nullptr) return verdict;
   const reliability::ConnectionStats* link = endpoint_->stats(connector_->connection());
-  clock_->on_part(*part, link == nullptr ? 0 : link->srtt_ns, now_ns);
+  clock_->on_part(*part, link == nullptr ? 0 : link->srtt_ns, arrived_ns);
   if (input_sender_) input_sender_->on_part(*part);
   predictor_->on_part(*part);
   return verdict;

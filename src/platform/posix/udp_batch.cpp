@@ -42,15 +42,46 @@ size_t run_length(std::span<const UdpDatagram> rest) {
   return count;
 }
 
+/// Copies what the kernel says of a datagram under `level` and `type` to `out`; false when it says nothing.
+template <class T>
+bool read_control(msghdr& header, int level, int type, T* out) {
+  for (cmsghdr* control = CMSG_FIRSTHDR(&header); control != nullptr;
+       control = CMSG_NXTHDR(&header, control)) {
+    if (control->cmsg_level != level || control->cmsg_type != type) continue;
+    std::memcpy(out, CMSG_DATA(control), sizeof *out);
+    return true;
+  }
+  return false;
+}
+
 /// The size of the datagrams that the kernel joined, or 0 when it joined none.
 size_t segment_bytes_of([[maybe_unused]] msghdr& header) {
 #if defined(UDP_GRO)
-  for (cmsghdr* control = CMSG_FIRSTHDR(&header); control != nullptr;
-       control = CMSG_NXTHDR(&header, control)) {
-    if (control->cmsg_level != IPPROTO_UDP || control->cmsg_type != UDP_GRO) continue;
-    int bytes = 0;
-    std::memcpy(&bytes, CMSG_DATA(control), sizeof bytes);
-    return bytes > 0 ? static_cast<size_t>(bytes) : 0;
+  int bytes = 0;
+  if (read_control(header, IPPROTO_UDP, UDP_GRO, &bytes) && bytes > 0) return static_cast<size_t>(bytes);
+#endif
+  return 0;
+}
+
+constexpr int64_t kSecondNs = 1'000'000'000;
+
+/// By the clock that the kernel stamps datagrams with.
+int64_t day_ns(const timespec& time) {
+  return int64_t{time.tv_sec} * kSecondNs + time.tv_nsec;
+}
+
+int64_t day_now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return day_ns(now);
+}
+
+/// How long a datagram had waited at `now_ns`; 0 when the kernel does not say.
+uint64_t waited_ns_of([[maybe_unused]] msghdr& header, [[maybe_unused]] int64_t now_ns) {
+#if defined(SO_TIMESTAMPNS)
+  timespec came{};
+  if (read_control(header, SOL_SOCKET, SCM_TIMESTAMPNS, &came)) {
+    return static_cast<uint64_t>(std::max<int64_t>(now_ns - day_ns(came), 0));
   }
 #endif
   return 0;
@@ -88,6 +119,7 @@ UdpSocket::Batch::Batch(int fd, bool is_ipv6)
     receive.msg_name = &receive_peers_[i];
     receive.msg_iov = &receive_parts_[i];
     receive.msg_iovlen = 1;
+    receive.msg_control = receive_controls_[i].bytes;
   }
   for (size_t i = 0; i < kCoalesced; ++i) {
     run_parts_[i] = {arena_.get() + i * kCoalescedBytes, kCoalescedBytes};
@@ -103,6 +135,14 @@ UdpSocket::Batch::Batch(int fd, bool is_ipv6)
   can_segment = setsockopt(fd, IPPROTO_UDP, UDP_SEGMENT, &none, sizeof none) == 0;
 #endif
   can_coalesce = set_coalescing(fd, true) && set_coalescing(fd, false);
+}
+
+bool UdpSocket::Batch::tell_arrivals([[maybe_unused]] int fd) {
+#if defined(SO_TIMESTAMPNS)
+  const int on = 1;
+  tells_arrivals_ = setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on) == 0;
+#endif
+  return tells_arrivals_;
 }
 
 // ---- Sending -------------------------------------------------------------------------------------------
@@ -254,6 +294,7 @@ int UdpSocket::Batch::read_plain(int fd, std::span<UdpDatagram> out, size_t firs
   for (size_t i = first; i < end; ++i) {
     receive_parts_[i] = {out[i].data, buffer_bytes};
     receive_headers_[i].msg_hdr.msg_namelen = sizeof(Peer);
+    receive_headers_[i].msg_hdr.msg_controllen = tells_arrivals_ ? sizeof receive_controls_[i].bytes : 0;
   }
   int received;
   reports_in_row_ = 0;
@@ -278,15 +319,17 @@ UdpReceiveResult UdpSocket::Batch::receive_plain(int fd, std::span<UdpDatagram> 
       break;
     }
     came = first + static_cast<size_t>(received);
-    for (size_t i = first; i < came; ++i) take_plain(out, i, &result);
+    const int64_t now_ns = tells_arrivals_ ? day_now_ns() : 0;
+    for (size_t i = first; i < came; ++i) take_plain(out, i, now_ns, &result);
   }
   // The value falls slowly, because the last of several calls usually receives few datagrams.
   usual_ = std::max(result.count + result.truncated, usual_ / 2);
   return result;
 }
 
-/// Accepts datagram `i` of `out`, or counts why it is dropped.
-void UdpSocket::Batch::take_plain(std::span<UdpDatagram> out, size_t i, UdpReceiveResult* result) {
+/// Accepts datagram `i` of `out`, read at `now_ns` of the day, or counts why it is dropped.
+void UdpSocket::Batch::take_plain(std::span<UdpDatagram> out, size_t i, int64_t now_ns,
+                                  UdpReceiveResult* result) {
   if ((receive_headers_[i].msg_hdr.msg_flags & MSG_TRUNC) != 0) {
     ++result->truncated;
     return;
@@ -294,6 +337,7 @@ void UdpSocket::Batch::take_plain(std::span<UdpDatagram> out, size_t i, UdpRecei
   UdpDatagram& datagram = out[result->count];
   datagram.peer = address_from_sockaddr(&receive_peers_[i].any);
   datagram.size = receive_headers_[i].msg_len;
+  datagram.waited_ns = waited_ns_of(receive_headers_[i].msg_hdr, now_ns);
   // A dropped datagram leaves a gap. The next one is copied into it: the caller's pointers must not move.
   if (result->count != i) std::memcpy(datagram.data, out[i].data, datagram.size);
   ++result->count;
@@ -321,13 +365,15 @@ int UdpSocket::Batch::read_runs(int fd) {
     received = recvmmsg(fd, run_headers_.data(), kCoalesced, MSG_DONTWAIT, nullptr);
   } while (received < 0 && (errno == EINTR || (!is_empty(errno) && may_be_report())));
   run_next_ = run_count_ = 0;
+  const int64_t now_ns = tells_arrivals_ ? day_now_ns() : 0;
   bool any_run = false;
   for (size_t i = 0; received > 0 && i < static_cast<size_t>(received); ++i) {
     const size_t bytes = run_headers_[i].msg_len;
     const size_t joined = segment_bytes_of(run_headers_[i].msg_hdr);
     any_run = any_run || (joined != 0 && joined < bytes);
     runs_[run_count_++] = {address_from_sockaddr(&run_peers_[i].any), arena_.get() + i * kCoalescedBytes,
-                           bytes, joined == 0 ? bytes : joined};
+                           bytes, joined == 0 ? bytes : joined,
+                           waited_ns_of(run_headers_[i].msg_hdr, now_ns)};
   }
   if (received > 0) calls_without_run_ = any_run ? 0 : calls_without_run_ + 1;
   return received;
@@ -342,6 +388,7 @@ void UdpSocket::Batch::hand_out_runs(std::span<UdpDatagram> out, size_t buffer_b
       UdpDatagram& datagram = out[result->count++];
       datagram.peer = run.peer;
       datagram.size = static_cast<uint32_t>(bytes);
+      datagram.waited_ns = run.waited_ns;
       if (bytes != 0) std::memcpy(datagram.data, run.next, bytes);
     } else {
       ++result->truncated;

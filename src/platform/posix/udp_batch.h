@@ -10,6 +10,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <time.h>
 
 #include <array>
 #include <cstddef>
@@ -29,6 +30,9 @@ struct UdpSocket::Batch {
   UdpSendResult send(int fd, std::span<const UdpDatagram> datagrams);
   /// See UdpSocket. Call only after keeps_reports has been set.
   bool take_unreachable(int fd, Address* peer);
+
+  /// Makes the kernel say when datagrams came. False if it cannot.
+  bool tell_arrivals(int fd);
 
   /// Part of a received run still waits in this object.
   bool has_waiting() const { return run_next_ < run_count_; }
@@ -54,6 +58,10 @@ struct UdpSocket::Batch {
   struct Control {
     alignas(cmsghdr) uint8_t bytes[CMSG_SPACE(sizeof(int))];
   };
+  /// Room for all that the kernel says of what it received.
+  struct ReceiveControl {
+    alignas(cmsghdr) uint8_t bytes[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(timespec))];
+  };
   union Peer {
     sockaddr any;
     sockaddr_in v4;
@@ -65,6 +73,7 @@ struct UdpSocket::Batch {
     const uint8_t* next = nullptr;
     size_t left = 0;
     size_t segment_bytes = 0;
+    uint64_t waited_ns = 0;
   };
 
   size_t plan(std::span<const UdpDatagram> datagrams);
@@ -74,7 +83,7 @@ struct UdpSocket::Batch {
   bool may_be_report();
   void stop_reports(int fd);
   int read_plain(int fd, std::span<UdpDatagram> out, size_t first, size_t end, size_t buffer_bytes);
-  void take_plain(std::span<UdpDatagram> out, size_t i, UdpReceiveResult* result);
+  void take_plain(std::span<UdpDatagram> out, size_t i, int64_t now_ns, UdpReceiveResult* result);
   UdpReceiveResult receive_plain(int fd, std::span<UdpDatagram> out, size_t buffer_bytes);
   UdpReceiveResult receive_runs(int fd, std::span<UdpDatagram> out, size_t buffer_bytes);
   void hand_out_runs(std::span<UdpDatagram> out, size_t buffer_bytes, UdpReceiveResult* result);
@@ -91,6 +100,8 @@ struct UdpSocket::Batch {
   std::array<mmsghdr, kUdpBatchDatagrams> receive_headers_{};
   std::array<iovec, kUdpBatchDatagrams> receive_parts_{};
   std::array<Peer, kUdpBatchDatagrams> receive_peers_{};
+  std::array<ReceiveControl, kUdpBatchDatagrams> receive_controls_{};
+  bool tells_arrivals_ = false;
   size_t usual_ = 0;          ///< Expected datagrams per plain call, from the last calls.
   bool has_reports_ = false;  ///< The kernel may hold ICMP messages.
   uint32_t reports_in_row_ = 0;
@@ -102,7 +113,7 @@ struct UdpSocket::Batch {
   std::array<mmsghdr, kCoalesced> run_headers_{};
   std::array<iovec, kCoalesced> run_parts_{};
   std::array<Peer, kCoalesced> run_peers_{};
-  std::array<Control, kCoalesced> run_controls_{};
+  std::array<ReceiveControl, kCoalesced> run_controls_{};
   std::array<Run, kCoalesced> runs_{};
   size_t run_count_ = 0;
   size_t run_next_ = 0;

@@ -171,6 +171,7 @@ UdpOpenResult UdpSocket::open(const Address& bind_address, const UdpOptions& opt
   capabilities_.reports_unreachable =
       options.report_unreachable && keep_icmp_reports(fd, is_ipv6, dual_stack);
   batch_->keeps_reports = capabilities_.reports_unreachable;
+  capabilities_.tells_arrivals = options.tell_arrivals && batch_->tell_arrivals(fd);
   capabilities_.forbids_fragmentation = forbid_fragmentation(fd, is_ipv6, dual_stack);
   return {};
 }

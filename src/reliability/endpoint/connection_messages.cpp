@@ -228,8 +228,9 @@ bool Connection::deliver(const wire::Message& message, const Payload& payload) {
   ++traffic_.messages_received;
   ++context_.totals.traffic.messages_received;
   if (message.is_fragment()) return deliver_fragment(message, payload);
-  const Verdict verdict = context_.handler.on_message(handle_, static_cast<Channel>(message.channel),
-                                                      flags_of(message.flags), message.body, now_ns());
+  const Verdict verdict =
+      context_.handler.on_message(handle_, static_cast<Channel>(message.channel), flags_of(message.flags),
+                                  message.body, context_.clock.arrived_ns());
   if (verdict == Verdict::kProtocolError) {
     if (connected()) protocol_error(Refusal::kMessageRefusedByHandler);
     return false;

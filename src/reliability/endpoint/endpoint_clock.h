@@ -1,7 +1,7 @@
 // The time of an endpoint: of the phase that runs, between readings of the socket, between updates. The
 // endpoint sets it and its connections read it; nobody reads a clock of the system.
 //
-//   enter() ─▶ begin_reading() ─▶ note_empty()     receive()
+//   enter() ─▶ begin_reading() ─▶ take(), each datagram ─▶ note_empty()     receive()
 //   enter() ─▶ begin_update() ─▶ end_update()      update_and_send()
 //
 // Must stay true: time does not go back; ack_lead_ns() is at least until_next_update_ns().
@@ -32,7 +32,15 @@ class EndpointClock {
   void begin_reading() {
     unread_ns_ = emptied_ns_ == 0 ? 0 : std::min(now_ns_ - emptied_ns_, kMaxOwnUnreadNs);
     reading_every_ns_ = std::max(unread_ns_, reading_every_ns_ - reading_every_ns_ / 8);
+    arrived_ns_ = now_ns_;
   }
+  /// The present datagram had waited so long, says the socket. It came after the socket was empty.
+  void take(uint64_t waited_ns) {
+    const uint64_t most_ns = emptied_ns_ == 0 ? 0 : now_ns_ - emptied_ns_;
+    arrived_ns_ = now_ns_ - std::min(waited_ns, most_ns);
+  }
+  /// When the present datagram came, as far as is known; at most now_ns().
+  uint64_t arrived_ns() const { return arrived_ns_; }
   /// The socket was read until it was empty.
   void note_empty() { emptied_ns_ = now_ns_; }
   /// The longest time that a datagram read now may have waited in the socket.
@@ -67,6 +75,7 @@ class EndpointClock {
   uint64_t emptied_ns_ = 0;
   uint64_t unread_ns_ = 0;
   uint64_t reading_every_ns_ = 0;
+  uint64_t arrived_ns_ = 0;
   uint64_t last_update_ns_ = 0;
   uint64_t previous_update_ns_ = 0;
   uint64_t last_update_second_ = 0;

@@ -108,8 +108,10 @@ class EndpointHandler {
 
   /// One message, in the order of its channel. `body` lives for the call. `channel` may be an application
   /// channel (4 to 13) or kControl (first body byte: control type, R-10; rotation types never get here).
+  /// `arrived_ns`: when its packet came to this machine, as far as the socket knows, and at most the time of
+  /// the phase.
   virtual Verdict on_message(ConnectionHandle connection, Channel channel, MessageFlags flags,
-                             std::span<const uint8_t> body, uint64_t now_ns) = 0;
+                             std::span<const uint8_t> body, uint64_t arrived_ns) = 0;
 
   /// One fragment of a message sent with send_fragments(). A handler that does not put messages together
   /// closes the connection.

@@ -124,6 +124,7 @@ void Endpoint::Core::receive() {
     for (size_t k = 0; k < received; ++k) {
       ahead.prefetch(k);
       const socket::Datagram& datagram = receive_datagrams[k];
+      context.clock.take(datagram.waited_ns);
       capture.begin_incoming(datagram.peer, {datagram.data, datagram.size});
       on_datagram(datagram.peer, {datagram.data, datagram.size},
                   is_ahead ? opening->result(k) : connection::OpenedAhead::kNotTried);

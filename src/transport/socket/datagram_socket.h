@@ -22,6 +22,8 @@ struct Datagram {
   base::PathId peer;
   uint32_t size = 0;        ///< Bytes of payload; 0 is a legal datagram.
   uint8_t* data = nullptr;  ///< Caller's buffer; only read when sending.
+  /// Received: how long it had waited on this machine, as far as the socket knows. Only a hint.
+  uint64_t waited_ns = 0;
 };
 
 /// What one receive() did.

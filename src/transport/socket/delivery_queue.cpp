@@ -45,6 +45,7 @@ bool DeliveryQueue::pop(uint64_t now_ns, Datagram& out, uint64_t* tag) {
   Entry& entry = heap_.back();
   out.peer = entry.peer;
   out.size = entry.buffer.size_bytes;
+  out.waited_ns = now_ns - entry.deliver_at_ns;
   std::memcpy(out.data, entry.buffer.data, entry.buffer.size_bytes);
   if (tag != nullptr) *tag = entry.tag;
   pool_->release(entry.buffer);

@@ -57,6 +57,7 @@ Reading LoopbackSocket::receive(std::span<Datagram> out, uint64_t) {
     Datagram& datagram = out[count++];
     datagram.peer = pending.from;
     datagram.size = pending.buffer.size_bytes;
+    datagram.waited_ns = 0;
     std::memcpy(datagram.data, pending.buffer.data, datagram.size);
     stats_.bytes_received += datagram.size;
     hub_.pool_.release(pending.buffer);

@@ -37,6 +37,7 @@ Reading UdpSocket::receive(std::span<Datagram> out, uint64_t) {
     for (size_t i = 0; i < got.count; ++i) {
       rest[i].peer = path_of(batch_[i].peer);
       rest[i].size = batch_[i].size;
+      rest[i].waited_ns = batch_[i].waited_ns;
     }
     stats_.receive_truncated += got.truncated;
     stats_.receive_errors += got.errors;

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "platform/clock.h"
+
 namespace lattice::platform {
 namespace {
 
@@ -37,7 +39,7 @@ std::string text_of(const UdpDatagram& datagram) {
 }
 
 UdpDatagram message(std::string& text, const Address& to) {
-  return {to, static_cast<uint32_t>(text.size()), reinterpret_cast<uint8_t*>(text.data())};
+  return {to, static_cast<uint32_t>(text.size()), reinterpret_cast<uint8_t*>(text.data()), 0};
 }
 
 class UdpSocketOn : public testing::TestWithParam<const char*> {
@@ -279,6 +281,62 @@ TEST_P(UdpSocketOn, RunsOfOversizeDatagramsAreDroppedWhole) {
   }
   EXPECT_EQ(came, 1u);
   EXPECT_EQ(truncated, oversize.size());
+}
+
+/// The kernel begins to stamp datagrams a moment after it was asked.
+bool awaits_stamps(UdpSocket& from, UdpSocket& to) {
+  std::string text = "when did I come?";
+  const UdpDatagram sent = message(text, to.local_address());
+  Buffers buffers(1);
+  for (const uint64_t until_ns = monotonic_ns() + kWaitNs; monotonic_ns() < until_ns;) {
+    if (from.send({&sent, 1}).sent != 1 || !to.wait_readable(kWaitNs)) return false;
+    constexpr uint64_t kLeastNs = 1'000'000;
+    sleep_until_ns(monotonic_ns() + kLeastNs);
+    if (to.receive(buffers.views, kBufferBytes).count != 1) return false;
+    if (buffers.views[0].waited_ns >= kLeastNs * 9 / 10) return true;
+  }
+  return false;
+}
+
+// Single datagrams first, and then runs, which the kernel stamps once.
+TEST_P(UdpSocketOn, TellsHowLongDatagramsWaited) {
+  UdpOptions options;
+  options.tell_arrivals = true;
+  ASSERT_TRUE(b_.open(address(GetParam()), options).ok());
+  if (!b_.capabilities().tells_arrivals) GTEST_SKIP() << "this system does not say when datagrams came";
+  std::vector<std::string> texts(32, std::string(500, 'r'));
+  std::vector<UdpDatagram> run;
+  for (std::string& text : texts) run.push_back(message(text, b_.local_address()));
+  ASSERT_TRUE(awaits_stamps(a_, b_));
+  Buffers buffers(kUdpBatchDatagrams);
+  for (int round = 0; round < 4; ++round) {
+    constexpr uint64_t kLeastNs = 5'000'000;
+    const uint64_t before_ns = monotonic_ns();
+    ASSERT_EQ(a_.send(run).sent, run.size());
+    ASSERT_TRUE(b_.wait_readable(kWaitNs));
+    const uint64_t there_ns = monotonic_ns();
+    sleep_until_ns(there_ns + kLeastNs);
+    const UdpReceiveResult got = b_.receive(buffers.views, kBufferBytes);
+    // The clock of the day may run a little faster or slower than this one.
+    const uint64_t most_ns = monotonic_ns() - before_ns + kLeastNs;
+    ASSERT_EQ(got.count, run.size());
+    for (size_t i = 0; i < got.count; ++i) {
+      EXPECT_GE(buffers.views[i].waited_ns, kLeastNs * 9 / 10) << "round " << round;
+      EXPECT_LE(buffers.views[i].waited_ns, most_ns) << "round " << round;
+    }
+  }
+}
+
+TEST_P(UdpSocketOn, WithoutAskingNoWaitIsTold) {
+  std::string text = "when did I come?";
+  const UdpDatagram sent = message(text, b_.local_address());
+  ASSERT_EQ(a_.send({&sent, 1}).sent, 1u);
+  ASSERT_TRUE(b_.wait_readable(kWaitNs));
+  EXPECT_FALSE(b_.capabilities().tells_arrivals);
+  Buffers buffers(1);
+  buffers.views[0].waited_ns = 7;
+  ASSERT_EQ(b_.receive(buffers.views, kBufferBytes).count, 1u);
+  EXPECT_EQ(buffers.views[0].waited_ns, 0u);
 }
 
 TEST_P(UdpSocketOn, EmptyDatagramsAndEmptyQueues) {

@@ -41,6 +41,25 @@ TEST(EndpointClock, ADatagramMayHaveWaitedSinceTheSocketWasEmpty) {
   EXPECT_EQ(clock.unread_ns(), kMaxOwnUnreadNs);
 }
 
+// The socket measures with the clock of the day, which somebody may set.
+TEST(EndpointClock, ADatagramCameAfterTheSocketWasEmpty) {
+  EndpointClock clock;
+  clock.enter(100 * kMs, 0);
+  clock.begin_reading();
+  clock.take(3 * kMs);
+  EXPECT_EQ(clock.arrived_ns(), 100 * kMs) << "nothing is known of the time before the first reading";
+  clock.note_empty();
+  clock.enter(110 * kMs, 0);
+  clock.begin_reading();
+  EXPECT_EQ(clock.arrived_ns(), 110 * kMs);
+  clock.take(3 * kMs);
+  EXPECT_EQ(clock.arrived_ns(), 107 * kMs);
+  clock.take(UINT64_MAX);
+  EXPECT_EQ(clock.arrived_ns(), 100 * kMs);
+  clock.take(0);
+  EXPECT_EQ(clock.arrived_ns(), 110 * kMs);
+}
+
 TEST(EndpointClock, TheTimeBetweenReadingsRisesAtOnceAndFallsSlowly) {
   EndpointClock clock;
   read(clock, 100 * kMs);

@@ -104,5 +104,25 @@ TEST(BlockCache, entries_are_cut_from_no_block_with_another_baseline_or_other_ga
   EXPECT_EQ(cache.blocks.encoded(), 4u);
 }
 
+// Each player owns an object of the group, and nobody wants all of it.
+TEST(BlockCache, blocks_that_each_lack_another_object_are_cut_from_one) {
+  BlockWorld world(9);
+  const uint32_t group = world.slots[0] >> kGroupBits;
+  const Tick baseline = world.authority.tick - 3;
+  BlockCaches warm(world);
+  for (uint32_t own = 1; own < 31; ++own) {
+    BlockCaches cold(world);
+    EXPECT_EQ(warm.bytes(group, ~(1u << own), baseline), cold.bytes(group, ~(1u << own), baseline)) << own;
+  }
+  EXPECT_EQ(warm.blocks.cut(), 29u) << "all but the first";
+  EXPECT_EQ(warm.blocks.encoded(), 31u) << "each, and the block of all";
+  warm.bytes(group, UINT32_MAX, baseline);
+  EXPECT_EQ(warm.blocks.shared(), 1u);
+  // Two that differ by more say nothing about others.
+  warm.bytes(group, 0x7FFFFFFFu, baseline - 2);
+  warm.bytes(group, 0xFFFFFF00u, baseline - 2);
+  EXPECT_EQ(warm.blocks.cut(), 29u);
+}
+
 }  // namespace
 }  // namespace lattice::replication::test

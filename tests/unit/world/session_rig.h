@@ -183,6 +183,11 @@ class SessionRig {
       for (const auto& client : clients) pump(*client->world);
     }
   }
+  void pump(Session& world) {
+    world.receive(now());
+    for (uint32_t due = world.ticks_due(now()); due > 0; --due) world.tick(world.next_tick(), now());
+    world.send(now());
+  }
   Now now() const { return {now_ns, kUnixS + now_ns / 1'000'000'000}; }
   Session& client() { return *clients[0]->world; }
 
@@ -248,12 +253,6 @@ class SessionRig {
     }
     return true;
   }
-  void pump(Session& world) {
-    world.receive(now());
-    for (uint32_t due = world.ticks_due(now()); due > 0; --due) world.tick(world.next_tick(), now());
-    world.send(now());
-  }
-
   bool has_input_;
   crypto::SigningKeyPair issuer_;
   uint8_t token_ = 0;

@@ -57,6 +57,30 @@ TEST_F(SessionTest, only_a_player_has_inputs) {
   EXPECT_TRUE(host.authority->is_owner(kAuthorityPeer));
 }
 
+/// By how many ticks a client is ahead of an authority that receives once a tick, or every millisecond.
+double lead_ticks(bool receives_each_ms) {
+  SessionRig rig({.has_input = true});
+  rig.network.set_default({.delay_ms = 25, .jitter_ms = 4});
+  EXPECT_TRUE(rig.connect());
+  constexpr int kSettleMs = 20'000, kMeasuredMs = 20'000;
+  int64_t ahead = 0;
+  for (int ms = 0; ms < kSettleMs + kMeasuredMs; ++ms) {
+    rig.now_ns += 1'000'000;
+    if (receives_each_ms || rig.authority->time_to_tick_ns(rig.now()) == 0) rig.pump(*rig.authority);
+    rig.pump(rig.client());
+    if (ms < kSettleMs) continue;
+    ahead += base::tick_distance(rig.client().current_tick(), rig.authority->current_tick());
+  }
+  return static_cast<double>(ahead) / kMeasuredMs;
+}
+
+// The margin of an input is that between its arrival and its tick, whenever the authority reads it.
+TEST(Session, an_authority_that_receives_once_a_tick_costs_its_players_no_lead) {
+  const double lead = lead_ticks(true);
+  EXPECT_GT(lead, 2.0);
+  EXPECT_NEAR(lead_ticks(false), lead, 0.2);
+}
+
 TEST_F(SessionTest, both_sides_tell_how_far_the_client_has_come) {
   const uint64_t peer = rig.client().local_peer();
   EXPECT_TRUE(rig.authority->joining(rig.authority->connection_of(peer)).loaded);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <array>
 #include <map>
 
 #include "transport/socket/path_address.h"
@@ -38,6 +39,16 @@ TEST_F(SimulatedNetworkTest, DeliversAfterTheDelayOfTheDirection) {
   EXPECT_EQ(receive_all(*a_, 50 * kMs), (std::vector<Received>{{host(2), "back"}}));
   EXPECT_EQ(network_.next_event_ns(), kNoEvent);
   EXPECT_EQ(network_.pool_stats().buffers_live, 0u);
+}
+
+TEST_F(SimulatedNetworkTest, TellsHowLongDatagramsWaited) {
+  ASSERT_TRUE(network_.set_path(host(1), host(2), {.delay_ms = 30}, {.delay_ms = 50}));
+  EXPECT_TRUE(send_text(*a_, host(2), "there", 0));
+  std::array<uint8_t, kMaxDatagramBytes> bytes;
+  Datagram out;
+  out.data = bytes.data();
+  ASSERT_EQ(b_->receive({&out, 1}, 42 * kMs).count, 1u);
+  EXPECT_EQ(out.waited_ns, 12 * kMs);
 }
 
 TEST_F(SimulatedNetworkTest, AddressesAreUniqueAndBounded) {

@@ -66,14 +66,16 @@ LATTICE_API lattice_result lattice_world_address(lattice_world* world, char* out
 /// Inputs lose nothing by it: ticks use them, and how early they came is measured by the time at which the
 /// system received them. Messages, calls and joins wait up to a tick. Where that is too long, sleep 5 ms at
 /// most, for about a tenth more processor time. Do so too where the system does not tell when datagrams came,
-/// which is everywhere but on Linux, and with back ends: else clients run half a tick further ahead.
+/// which is everywhere but on Linux, and with back ends: else clients run half a tick further ahead. The buffer
+/// of the socket must hold what comes between two pumps, some 2 KiB for each datagram (docs/operate.md).
 ///
 /// When more than 250 ms pass between two pumps, the simulation gets at most 8 ticks and the rest of the time
 /// is dropped. On an authority with clients the numbers of more than 10 dropped ticks are skipped
 /// (on_resync): the clocks of the clients went on, and so their inputs are in time at once.
 LATTICE_API uint32_t lattice_world_pump(lattice_world* world);
 
-/// First step of the pump: takes every datagram that has arrived, at most 4096, and acts on it. Fixes the
+/// First step of the pump: takes every datagram that has arrived, at most 4096 or two for each connection if
+/// that is more, and acts on it. Fixes the
 /// schema when it is the first call of the pump. LATTICE_ERROR_OUT_OF_ORDER inside a callback,
 /// LATTICE_ERROR_WOULD_BLOCK while too many events wait (lattice_world_events()).
 LATTICE_API lattice_result lattice_world_recv(lattice_world* world);

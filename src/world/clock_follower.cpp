@@ -32,14 +32,15 @@ void ClockFollower::stop() {
   heard_at_ns_ = 0;
 }
 
-// Only the newest snapshot of a receive phase tells the time: the others have waited for it in the socket,
-// after a pause of this process for as long as the pause.
-void ClockFollower::on_part(const replication::SnapshotHeader& header, uint64_t srtt_ns, uint64_t now_ns) {
+// Only the newest snapshot of a receive phase tells the time: where the socket does not say how long they
+// waited, the others have waited for it, after a pause of this process for as long as the pause.
+void ClockFollower::on_part(const replication::SnapshotHeader& header, uint64_t srtt_ns,
+                            uint64_t arrived_ns) {
   if (heard_.server_tick != 0 && !base::tick_after(header.server_tick, heard_.server_tick)) return;
   heard_.server_tick = header.server_tick;
   heard_.last_input_tick = header.last_input_tick;
   heard_.margin_quarter_ticks = header.input_margin;
-  heard_.received_ns = now_ns;
+  heard_.received_ns = arrived_ns;
   heard_.interval_ticks = header.interval_ticks;
   heard_.srtt_ns = srtt_ns;
 }
@@ -47,7 +48,9 @@ void ClockFollower::on_part(const replication::SnapshotHeader& header, uint64_t 
 uint64_t ClockFollower::end_receive() {
   if (heard_.server_tick == 0) return 0;
   clock_.on_snapshot(heard_);
-  const uint64_t silent_ns = heard_at_ns_ == 0 ? 0 : heard_.received_ns - heard_at_ns_;
+  // The time of arrival comes from a clock that somebody may set back in between.
+  const bool is_later = heard_at_ns_ != 0 && heard_.received_ns > heard_at_ns_;
+  const uint64_t silent_ns = is_later ? heard_.received_ns - heard_at_ns_ : 0;
   heard_at_ns_ = heard_.received_ns;
   return silent_ns;
 }

@@ -27,8 +27,8 @@ class ClockFollower {
 
   /// A receive phase begins.
   void begin_receive() { heard_.server_tick = 0; }
-  /// A part of a snapshot came.
-  void on_part(const replication::SnapshotHeader& header, uint64_t srtt_ns, uint64_t now_ns);
+  /// A part of a snapshot came at `arrived_ns`.
+  void on_part(const replication::SnapshotHeader& header, uint64_t srtt_ns, uint64_t arrived_ns);
   /// Returns for how long no snapshot had come, if one came now; 0 for the first of the session.
   uint64_t end_receive();
 

@@ -10,6 +10,8 @@
 // allocates.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -53,8 +55,8 @@ class Endpoint {
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
 
-  /// Drains the socket (at most kMaxReceiveBatches × 64 datagrams), processes authentic packets and answers
-  /// handshakes. `now_ns` is monotonic, may start at 0 and must not go back; `unix_s` is wall-clock seconds.
+  /// Drains the socket (at most most_datagrams()), processes authentic packets and answers handshakes.
+  /// `now_ns` is monotonic, may start at 0 and must not go back; `unix_s` is wall-clock seconds.
   void receive(uint64_t now_ns, uint64_t unix_s);
 
   /// Runs timers, loss detection and resends; then packs, seals and sends everything queued.
@@ -161,7 +163,11 @@ class Endpoint {
   const connection::ServerHandshake* server_handshake() const;
   const base::BufferPoolStats& pool_stats() const;
 
-  static constexpr size_t kMaxReceiveBatches = 64;
+  /// How many datagrams one receive() takes. A server that is pumped once a tick must take what all its
+  /// clients send in a tick.
+  static constexpr size_t most_datagrams(size_t connections) {
+    return std::max<size_t>(4096, 2 * connections);
+  }
 
  private:
   struct Core;

@@ -111,8 +111,8 @@ void Endpoint::Core::receive() {
   note_unreachable();
   context.clock.begin_reading();
   shares.begin(table.size());
-  constexpr size_t kMaxDatagrams = kMaxReceiveBatches * DatagramBatch::kDatagrams;
-  for (size_t taken = 0; taken < kMaxDatagrams;) {
+  const size_t most = most_datagrams(table.size());
+  for (size_t taken = 0; taken < most;) {
     const socket::Reading reading = socket.receive(receive_datagrams, now_ns);
     const size_t received = reading.count;
     // What was refused counts too: a flood of it must not keep this loop running.

@@ -148,7 +148,7 @@ TEST(EndpointLimits, APumpTakesSoMuchAndNoMore) {
   EndpointRig rig(std::move(options));
   const Bytes noise(100, 0xEE);
   uint64_t sent = 0;
-  constexpr uint64_t kPerPump = Endpoint::kMaxReceiveBatches * 64;
+  constexpr uint64_t kPerPump = Endpoint::most_datagrams(0);
   while (sent < kPerPump + 500 &&
          rig.network.inject(base::ipv4_path(192, 0, 2, 9, 9), rig.server.address, noise, rig.now_ns)) {
     ++sent;
@@ -159,6 +159,7 @@ TEST(EndpointLimits, APumpTakesSoMuchAndNoMore) {
   EXPECT_EQ(refused(), kPerPump);
   rig.server.endpoint->receive(rig.now_ns, rig.unix_s());
   EXPECT_EQ(refused(), sent);
+  EXPECT_EQ(Endpoint::most_datagrams(16384), 32768u) << "of many clients two each";
 }
 
 TEST(EndpointLimits, WhatAConnectingClientRefusesIsCountedByReason) {

@@ -58,6 +58,20 @@ TEST_F(ClockFollowerTest, jumps_after_a_pause_that_is_too_long_for_its_ticks) {
   EXPECT_NEAR(step.newest_tick - newest, 300, 3);
 }
 
+TEST_F(ClockFollowerTest, a_silence_is_from_arrival_to_arrival_and_never_below_nothing) {
+  clock.start(1000, now_ns, 50'000'000);
+  const auto silence_before = [&](base::Tick server_tick) {
+    clock.begin_receive();
+    hear(&clock, server_tick);
+    return clock.end_receive();
+  };
+  EXPECT_EQ(silence_before(1002), 0u) << "the first";
+  now_ns += 3'000'000'000;
+  EXPECT_EQ(silence_before(1182), 3'000'000'000u);
+  now_ns -= 1'000'000;
+  EXPECT_EQ(silence_before(1184), 0u) << "the clock of the system was set back";
+}
+
 TEST_F(ClockFollowerTest, only_the_newest_snapshot_of_a_receive_phase_tells_the_time) {
   ClockFollower other(ticks);
   for (ClockFollower* each : {&clock, &other}) {

@@ -68,13 +68,14 @@ struct BlockCaches {
 };
 
 TEST(BlockCache, a_block_that_was_cut_is_as_one_that_was_encoded) {
-  uint64_t cut = 0;
+  uint64_t cut = 0, cut_without_all = 0;
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     BlockWorld world(seed);
     const uint32_t group = world.slots[0] >> kGroupBits;
     ASSERT_EQ(world.slots[0] % kGroupSlots, 0u);
     BlockCaches warm(world);
     for (const Tick age : {1u, 3u, 7u}) warm.bytes(group, UINT32_MAX, world.authority.tick - age);
+    BlockCaches without_all(world);
     for (int i = 0; i < 40; ++i) {
       const Tick baseline = world.authority.tick - (i % 2 == 0 ? 3u : 7u);
       const uint32_t mask = world.mask_of_most();
@@ -83,10 +84,13 @@ TEST(BlockCache, a_block_that_was_cut_is_as_one_that_was_encoded) {
       ASSERT_EQ(cold.blocks.cut(), 0u);
       ASSERT_FALSE(expected.empty());
       ASSERT_EQ(warm.bytes(group, mask, baseline), expected) << seed << " " << i;
+      ASSERT_EQ(without_all.bytes(group, mask, baseline), expected) << seed << " " << i;
     }
     cut += warm.blocks.cut();
+    cut_without_all += without_all.blocks.cut();
   }
   EXPECT_GT(cut, 60u * 20u);
+  EXPECT_GT(cut_without_all, 60u * 5u);
 }
 
 TEST(BlockCache, entries_are_cut_from_no_block_with_another_baseline_or_other_gaps) {

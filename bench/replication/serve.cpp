@@ -1,5 +1,6 @@
 // The measured server: a dedicated world behind the C interface, one thread, one UDP socket. It pumps when a
-// tick is due, as lattice_world_pump() advises, and calls the three steps itself to time them.
+// tick is due, as lattice_world_pump() allows it without congestion control, and calls the three steps itself
+// to time them.
 #include <algorithm>
 #include <array>
 #include <cstring>

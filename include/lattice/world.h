@@ -56,18 +56,20 @@ LATTICE_API lattice_result lattice_world_address(lattice_world* world, char* out
 /// A game that controls its own loop calls the steps itself: lattice_world_recv(); lattice_world_ticks_due();
 /// lattice_world_tick() as often as that said; lattice_world_send().
 ///
-/// Datagrams wait for the pump. A client pumps once a frame. A server that plays ticks pumps once a tick:
+/// Datagrams wait for the pump. A client pumps once a frame, a server every few milliseconds:
 ///
 ///     while (running) {
 ///       lattice_world_pump(world);
-///       sleep_ns(lattice_world_time_to_tick_ns(world));
+///       uint64_t rest_ns = lattice_world_time_to_tick_ns(world);
+///       sleep_ns(rest_ns < 5000000 ? rest_ns : 5000000);
 ///     }
 ///
-/// Inputs lose nothing by it: ticks use them, and how early they came is measured by the time at which the
-/// system received them. Messages, calls and joins wait up to a tick. Where that is too long, sleep 5 ms at
-/// most, for about a tenth more processor time. Do so too where the system does not tell when datagrams came,
-/// which is everywhere but on Linux, and with back ends: else clients run half a tick further ahead. The buffer
-/// of the socket must hold what comes between two pumps, some 2 KiB for each datagram (docs/operate.md).
+/// A server without congestion control (LATTICE_CONGESTION_NONE) may sleep until the next tick, for about a
+/// tenth less processor time. Inputs lose nothing by it: how early they came is measured by the time at which
+/// the system received them. Only Linux tells that; elsewhere, and with back ends, clients then run half a
+/// tick further ahead. Messages, calls and joins wait up to a tick. The buffer of the socket must hold what
+/// comes between two pumps, some 2 KiB for each datagram (docs/operate.md). With congestion control, do not:
+/// on some paths it takes the wait for the pump for a queue, and sends little.
 ///
 /// When more than 250 ms pass between two pumps, the simulation gets at most 8 ticks and the rest of the time
 /// is dropped. On an authority with clients the numbers of more than 10 dropped ticks are skipped

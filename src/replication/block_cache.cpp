@@ -86,13 +86,18 @@ const BlockCache::Block* BlockCache::find_wider(const Head& head, const Block& b
 const BlockCache::Block* BlockCache::make_wider(uint32_t group, const Block& block) {
   const auto lacks_one = [](uint32_t mask, uint32_t all) { return std::popcount(all & ~mask) == 1; };
   uint32_t& list = heads_[group].block;
+  const auto holds = [&](uint32_t mask) {
+    uint32_t index = list;
+    while (index != kNoBlock && !is(index, mask, block.baseline)) index = blocks_[index].next;
+    return index != kNoBlock;
+  };
   for (uint32_t index = list; index != kNoBlock; index = blocks_[index].next) {
     const Block& other = blocks_[index];
     const uint32_t all = other.mask | block.mask;
     if (other.baseline != block.baseline || other.size == kTooLong) continue;
     if (!lacks_one(other.mask, all) || !lacks_one(block.mask, all)) continue;
     const Block wider = plan(all, block.baseline);
-    if (wider.k != block.k) return nullptr;
+    if (wider.k != block.k || holds(all)) return nullptr;  // one that is there is too long
     ++encoded_;
     const uint32_t made = encode(group, wider, nullptr);
     blocks_[made].next = list;

@@ -51,9 +51,9 @@ struct BlockWorld {
 };
 
 struct BlockCaches {
-  explicit BlockCaches(BlockWorld& world)
+  explicit BlockCaches(BlockWorld& world, uint32_t block_bytes = kBlockBytes)
       : entries(world.authority.table, world.authority.store, kBodyBytes),
-        blocks(world.authority.table, world.authority.store, entries, kBlockBytes) {
+        blocks(world.authority.table, world.authority.store, entries, block_bytes) {
     entries.begin_send();
     blocks.begin_send(world.authority.tick);
   }
@@ -106,6 +106,22 @@ TEST(BlockCache, entries_are_cut_from_no_block_with_another_baseline_or_other_ga
   cache.bytes(group, UINT32_MAX & ~2u, tick - 3);
   EXPECT_EQ(cache.blocks.cut(), 1u);
   EXPECT_EQ(cache.blocks.encoded(), 4u);
+}
+
+TEST(BlockCache, a_block_of_all_that_is_too_long_is_tried_once) {
+  BlockWorld world(9);
+  const uint32_t group = world.slots[0] >> kGroupBits;
+  const Tick baseline = world.authority.tick - 3;
+  const size_t all_bytes = BlockCaches(world).bytes(group, UINT32_MAX, baseline).size();
+  for (const bool asks_for_all : {false, true}) {
+    BlockCaches cache(world, static_cast<uint32_t>(all_bytes - 1));
+    if (asks_for_all) {
+      EXPECT_TRUE(cache.bytes(group, UINT32_MAX, baseline).empty());
+    }
+    for (uint32_t own = 1; own < 31; ++own) cache.bytes(group, ~(1u << own), baseline);
+    EXPECT_EQ(cache.blocks.encoded(), 31u) << asks_for_all;
+    EXPECT_EQ(cache.blocks.cut(), 0u);
+  }
 }
 
 // Each player owns an object of the group, and nobody wants all of it.

@@ -74,6 +74,17 @@ double FixedTick::alpha_at(uint64_t now_ns) const {
   return static_cast<double>(accumulated_ + elapsed_ns * units_per_ns()) / static_cast<double>(kUnitsPerTick);
 }
 
+double FixedTick::drops_at(uint64_t now_ns) const {
+  const double kept = std::min(std::floor(alpha_at(now_ns)), static_cast<double>(kMaxTicksPerAdvance));
+  return std::max(std::floor(passed_at(now_ns)) - kept, 0.0);
+}
+
+double FixedTick::passed_at(uint64_t at_ns) const {
+  if (!started_ || at_ns <= last_ns_) return alpha();
+  const double ticks_per_ns = static_cast<double>(units_per_ns()) / static_cast<double>(kUnitsPerTick);
+  return alpha() + static_cast<double>(at_ns - last_ns_) * ticks_per_ns;
+}
+
 TickTime FixedTick::position_at(Tick newest_tick, uint64_t now_ns) const {
   return moved(TickTime{newest_tick, 0.0}, alpha_at(now_ns));
 }

@@ -51,6 +51,11 @@ class FixedTick {
   /// The tick position at `now_ns`, when `newest_tick` is the last tick that ran.
   TickTime position_at(Tick newest_tick, uint64_t now_ns) const;
 
+  /// How many ticks' time the next advance() will drop, if it comes at `now_ns`.
+  double drops_at(uint64_t now_ns) const;
+  /// The ticks that have passed at `at_ns` since the newest tick that ran, without any drop.
+  double passed_at(uint64_t at_ns) const;
+
   uint32_t tick_rate_hz() const { return tick_rate_hz_; }
   double tick_ns() const { return static_cast<double>(kNsPerSecond) / tick_rate_hz_; }
   double tick_seconds() const { return 1.0 / tick_rate_hz_; }

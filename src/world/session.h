@@ -357,6 +357,10 @@ class Session final : public reliability::EndpointHandler,
   reliability::Verdict receive_inputs(ConnectionHandle client, std::span<const uint8_t> body,
                                       uint64_t arrived_ns);
   reliability::Verdict receive_part(std::span<const uint8_t> body, uint64_t arrived_ns);
+  /// Where the clock of this authority stood when something came, by its ticks from now on.
+  simulation::TickTime position_of_arrival(uint64_t arrived_ns) const;
+  /// After a pause, ticks that will not run are skipped, if there are too many to catch up with.
+  bool skips(double lost_ticks) const;
   /// `client` is null for a call of the other side that this one follows.
   void receive_call(Client* client, wire::Channel channel, std::span<const uint8_t> body);
   OpResult encode_call(const RpcCall& call);

@@ -233,12 +233,19 @@ reliability::Verdict Session::on_message(ConnectionHandle connection, wire::Chan
 reliability::Verdict Session::receive_inputs(ConnectionHandle client, std::span<const uint8_t> body,
                                              uint64_t arrived_ns) {
   if (!input_receiver_) return reliability::Verdict::kProtocolError;
-  const simulation::TickTime position = fixed_tick_.position_at(current_tick_, arrived_ns);
-  if (!input_receiver_->receive(client.slot, body, current_tick_, position)) {
+  if (!input_receiver_->receive(client.slot, body, current_tick_, position_of_arrival(arrived_ns))) {
     return reliability::Verdict::kProtocolError;
   }
   sender_->heard_inputs(client);
   return reliability::Verdict::kAccept;
+}
+
+// The ticks of a pause did not run yet. What the pause costs for good moves the clock back, and a skip does
+// not.
+simulation::TickTime Session::position_of_arrival(uint64_t arrived_ns) const {
+  const double lost_ticks = fixed_tick_.drops_at(now_ns_);
+  const double passed = fixed_tick_.passed_at(arrived_ns) - (skips(lost_ticks) ? 0.0 : lost_ticks);
+  return simulation::moved({current_tick_, 0.0}, passed);
 }
 
 reliability::Verdict Session::receive_part(std::span<const uint8_t> body, uint64_t arrived_ns) {

@@ -145,11 +145,15 @@ uint32_t Session::ticks_due(Now now) {
 uint32_t Session::ticks_of_authority(Now now) {
   const simulation::TickAdvance advance = fixed_tick_.advance(now.ns);
   const double lost_ticks = static_cast<double>(advance.dropped_ns) / fixed_tick_.tick_ns();
-  if (clients_ && clients_->size() != 0 && lost_ticks > simulation::ClockSyncConfig{}.resync_ticks) {
+  if (skips(lost_ticks)) {
     const auto skipped = static_cast<Tick>(std::lround(lost_ticks));
     resync(std::max<Tick>(current_tick_ + skipped, 1));
   }
   return advance.ticks;
+}
+
+bool Session::skips(double lost_ticks) const {
+  return clients_ && clients_->size() != 0 && lost_ticks > simulation::ClockSyncConfig{}.resync_ticks;
 }
 
 void Session::resync(Tick newest_tick) {

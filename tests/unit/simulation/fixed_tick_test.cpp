@@ -129,5 +129,19 @@ TEST(TickTime, MovesAndMeasuresAcrossTheWrap) {
   EXPECT_LT(moved(TickTime{5, 0.0}, -1e-18).fraction, 1.0);
 }
 
+TEST(FixedTick, says_before_what_an_advance_will_drop) {
+  for (const uint64_t pause_ms : {5u, 100u, 200u, 300u, 500u, 2000u, 60000u}) {
+    FixedTick ticks(60);
+    ticks.advance(1'000'000'000);
+    const uint64_t now_ns = 1'000'000'000 + pause_ms * 1'000'000;
+    const double passed = ticks.passed_at(now_ns);
+    const double drops = ticks.drops_at(now_ns);
+    EXPECT_NEAR(passed, static_cast<double>(pause_ms) * 0.06, 1e-6);
+    const TickAdvance advance = ticks.advance(now_ns);
+    EXPECT_NEAR(drops, static_cast<double>(advance.dropped_ns) / ticks.tick_ns(), 1.0) << pause_ms;
+    EXPECT_NEAR(passed - drops, advance.ticks + ticks.alpha(), 1.0) << pause_ms;
+  }
+}
+
 }  // namespace
 }  // namespace lattice::simulation

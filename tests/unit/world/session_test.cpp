@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "unit/world/session_rig.h"
 
 namespace lattice::world::test {
@@ -79,6 +81,35 @@ TEST(Session, an_authority_that_receives_once_a_tick_costs_its_players_no_lead) 
   const double lead = lead_ticks(true);
   EXPECT_GT(lead, 2.0);
   EXPECT_NEAR(lead_ticks(false), lead, 0.2);
+}
+
+// The inputs of the pause are read before its ticks are skipped or lost.
+TEST(Session, after_a_pause_of_the_authority_margins_are_true_at_once) {
+  for (const int pause_ms : {200, 300, 500, 2000}) {
+    SessionRig rig({.has_input = true});
+    rig.network.set_default({.delay_ms = 25, .jitter_ms = 4});
+    ASSERT_TRUE(rig.connect());
+    const auto run = [&](int ms, bool is_paused) {
+      for (; ms > 0; --ms) {
+        rig.now_ns += 1'000'000;
+        if (!is_paused) rig.pump(*rig.authority);
+        rig.pump(rig.client());
+      }
+    };
+    run(10'000, false);
+    const double before = rig.client().stats().input_margin_ticks;
+    run(pause_ms, true);
+    double highest = before;
+    for (int i = 0; i < 100; ++i) {
+      run(10, false);
+      highest = std::max(highest, rig.client().stats().input_margin_ticks);
+    }
+    // A pause that is not skipped delays the authority, and so the inputs come earlier from then on.
+    EXPECT_LT(highest, before + (pause_ms < 500 ? 11.0 : 3.0)) << pause_ms;
+    const uint64_t late = rig.authority->stats().inputs_late;
+    run(15'000, false);
+    EXPECT_LT(rig.authority->stats().inputs_late - late, 5u) << pause_ms;
+  }
 }
 
 TEST_F(SessionTest, both_sides_tell_how_far_the_client_has_come) {

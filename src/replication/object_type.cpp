@@ -7,19 +7,20 @@
 
 namespace lattice::replication {
 
-const ObjectType* TypeTable::add(uint32_t type_id, const serialization::Layout& layout, float base_priority,
-                                 bool round_host, bool compare_always) {
-  LATTICE_ASSERT(base_priority > 0.0f);
+const ObjectType* TypeTable::add(uint32_t type_id, const serialization::Layout& layout,
+                                 const Traits& traits) {
+  LATTICE_ASSERT(traits.base_priority > 0.0f);
   if (find(type_id) != nullptr) return nullptr;
   auto type = std::make_unique<ObjectType>();
   type->type_id = type_id;
   type->index = static_cast<uint32_t>(types_.size());
   type->layout = &layout;
-  type->base_priority = base_priority;
+  type->base_priority = traits.base_priority;
   type->word_count = static_cast<uint32_t>(layout.word_count());
   type->max_entry_bytes = static_cast<uint32_t>((layout.max_delta_bits() + 7) / 8);
-  type->round_host = round_host;
-  type->compare_always = compare_always;
+  type->round_host = traits.round_host;
+  type->compare_always = traits.compare_always;
+  type->predicted = traits.predicted;
   type->zero_words.resize(layout.word_count());
   layout.zero_baseline(type->zero_words.data());
   const auto place =

@@ -24,6 +24,7 @@ struct ObjectType {
   uint32_t max_entry_bytes = 0;                   // the changes of one entry take at most so many
   bool round_host = false;      // S-03: members are rounded to their wire value after each tick
   bool compare_always = false;  // every object is compared in each tick, as if it had been written
+  bool predicted = false;       // its owner may predict it
   std::vector<serialization::Word> zero_words;  // the zero baseline
 };
 
@@ -31,13 +32,23 @@ struct ObjectType {
 /// valid until the table is destroyed.
 class TypeTable {
  public:
+  /// The members of ObjectType with these names.
+  struct Traits {
+    float base_priority = 1.0f;  // > 0
+    bool round_host = false;
+    bool compare_always = false;
+    bool predicted = false;
+  };
+
   TypeTable() = default;
   TypeTable(const TypeTable&) = delete;
   TypeTable& operator=(const TypeTable&) = delete;
 
-  /// Registers a type. `base_priority` > 0. Returns the entry, or null for a repeated id.
-  const ObjectType* add(uint32_t type_id, const serialization::Layout& layout, float base_priority = 1.0f,
-                        bool round_host = false, bool compare_always = false);
+  /// Registers a type. Returns the entry, or null for a repeated id.
+  const ObjectType* add(uint32_t type_id, const serialization::Layout& layout, const Traits& traits);
+  const ObjectType* add(uint32_t type_id, const serialization::Layout& layout) {
+    return add(type_id, layout, {});
+  }
   /// Null when there is no such type.
   const ObjectType* find(uint32_t type_id) const;
   size_t size() const { return types_.size(); }

@@ -140,6 +140,7 @@ class SnapshotBuilder {
     uint32_t lead = 0;  // its first candidate
     uint32_t bits = 0;  // about
     bool has_own = false;
+    bool has_predicted = false;
   };
 
   /// `out` has the defaults.

@@ -54,14 +54,16 @@ uint32_t SnapshotBuilder::alone_bits(const Candidate& candidate) const {
 void SnapshotBuilder::sort_by_priority(const ReplicaList& recipient, uint32_t part_bits) {
   make_units(recipient, part_bits);
   ranks_.clear();
-  uint32_t own_bits = 0;
+  uint32_t own_bits = 0, predicted_bits = 0;
   for (uint32_t i = 0; i < candidates_.size(); ++i) {
     const Candidate& candidate = candidates_[i];
     if (candidate.unit != Candidate::kNoUnit) {
       const Unit& unit = units_[candidate.unit];
       // All of the unit goes where an own object goes.
-      if (unit.lead == i) own_bits += unit.has_own ? unit.bits : 0;
-      if (unit.lead == i) ranks_.push_back(rank(candidate.priority, i));
+      if (unit.lead != i) continue;
+      own_bits += unit.has_own ? unit.bits : 0;
+      predicted_bits += unit.has_predicted ? unit.bits : 0;
+      ranks_.push_back(rank(candidate.priority, i));
       continue;
     }
     const uint32_t most_bits = estimate_bits(candidate) + candidate.head_bits + kMostAloneBits;
@@ -72,15 +74,20 @@ void SnapshotBuilder::sort_by_priority(const ReplicaList& recipient, uint32_t pa
       continue;
     }
     own_bits += candidate.is_own ? estimate_bits(candidate) : 0;
+    predicted_bits += candidate.is_predicted ? estimate_bits(candidate) : 0;
     ranks_.push_back(rank(candidate.priority, i));
   }
   // The client's own objects go first, so that a part can confirm them. Only where they take at most half of
-  // what may be sent: otherwise a client that owns much would hear of nothing else.
-  if (own_bits <= part_bits / 2) {
-    const auto has_own = [this](const Candidate& candidate) {
-      return candidate.unit == Candidate::kNoUnit ? candidate.is_own : units_[candidate.unit].has_own;
-    };
-    for (uint64_t& rank : ranks_) rank |= has_own(candidates_[place_of(rank)]) ? kFirstRank : 0;
+  // what may be sent: otherwise a client that owns much would hear of nothing else. Then only those go first
+  // that it may predict, with the same bound.
+  const bool all_own = own_bits <= part_bits / 2;
+  const auto goes_first = [&](const Candidate& candidate) {
+    if (candidate.unit == Candidate::kNoUnit) return all_own ? candidate.is_own : candidate.is_predicted;
+    const Unit& unit = units_[candidate.unit];
+    return all_own ? unit.has_own : unit.has_predicted;
+  };
+  if (all_own || predicted_bits <= part_bits / 2) {
+    for (uint64_t& rank : ranks_) rank |= goes_first(candidates_[place_of(rank)]) ? kFirstRank : 0;
   }
   std::sort(ranks_.begin(), ranks_.end(), std::greater<>());
 }

@@ -311,6 +311,7 @@ inline bool SnapshotBuilder::add_candidate(const ReplicaList& recipient, const W
   }
   candidate.index = waiting.index;
   candidate.is_own = waiting.is_own;
+  candidate.is_predicted = waiting.is_own && candidate.type->predicted;
   candidate.is_new = waiting.is_new;
   candidate.may_step = waiting.may_step;
   candidate.group = waiting.group;

@@ -94,6 +94,7 @@ void SnapshotBuilder::make_units(const ReplicaList& recipient, uint32_t part_bit
       const Candidate& candidate = candidates_[static_cast<uint32_t>(at)];
       unit.bits += estimate_bits(candidate) + candidate.head_bits + 8 * kMostBlockHeadBytes;
       unit.has_own = unit.has_own || candidate.is_own;
+      unit.has_predicted = unit.has_predicted || candidate.is_predicted;
       priority = std::max(priority, candidate.priority);
     }
     const bool fits = unit.bits + kMostAloneBits <= part_bits;

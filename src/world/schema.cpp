@@ -72,7 +72,8 @@ void Schema::fix(bool quantize_all) {
     const bool exact = (type.flags & LATTICE_TYPE_EXACT_SIMULATION) != 0;
     const bool round = (quantize_all && !exact) || (type.flags & LATTICE_TYPE_QUANTIZE_SIMULATION) != 0;
     const bool compare = (type.flags & LATTICE_TYPE_COMPARE_ALWAYS) != 0;
-    types_.add(type.type_id, type.layout, static_cast<float>(type.base_priority), round, compare);
+    types_.add(type.type_id, type.layout,
+               {static_cast<float>(type.base_priority), round, compare, type.predicted()});
   }
 }
 

@@ -9,6 +9,12 @@
 #include "world/session.h"
 
 namespace lattice::world {
+namespace {
+
+/// A pause of more ticks skips so many: no connection outlives it.
+constexpr double kMostSkippedTicks = 1 << 20;
+
+}  // namespace
 
 /// Sets the phase for one call of the pump.
 class Session::PhaseScope {
@@ -146,7 +152,7 @@ uint32_t Session::ticks_of_authority(Now now) {
   const simulation::TickAdvance advance = fixed_tick_.advance(now.ns);
   const double lost_ticks = static_cast<double>(advance.dropped_ns) / fixed_tick_.tick_ns();
   if (skips(lost_ticks)) {
-    const auto skipped = static_cast<Tick>(std::lround(lost_ticks));
+    const auto skipped = static_cast<Tick>(std::lround(std::min(lost_ticks, kMostSkippedTicks)));
     resync(std::max<Tick>(current_tick_ + skipped, 1));
   }
   return advance.ticks;

@@ -28,7 +28,8 @@ StateSender::StateSender(const WorldConfig& config, const replication::ObjectTab
       receipts_(config.max_connections),
       heard_(config.max_connections),
       acked_at_(config.max_connections),
-      tick_(config.newest_tick) {
+      tick_(config.newest_tick),
+      aged_tick_(config.newest_tick) {
   loaded_.reserve(config.max_connections);
   if (config.interest.enabled) {
     interest_.emplace(config.interest, config.tick_rate_hz, interval_ticks_, table_, observer);
@@ -81,7 +82,8 @@ uint64_t StateSender::record(replication::ObjectTable& table, Tick tick) {
   tick_ = tick;
   const uint64_t place = store_.changes().end();
   store_.record(table, tick);
-  if (tick % replication::kAgingTicks == 0) {
+  if (base::tick_distance(tick, aged_tick_) >= replication::kAgingTicks) {
+    aged_tick_ = tick;
     for (const std::unique_ptr<Recipient>& recipient : recipients_) {
       if (recipient) recipient->list.age(tick - 2 * replication::kAgingTicks);
     }

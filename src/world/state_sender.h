@@ -162,6 +162,7 @@ class StateSender {
   std::vector<ConnectionHandle> loaded_;    // not taken yet
   std::vector<uint32_t> destroyed_placed_;  // slots of placed objects that are gone
   Tick tick_;                               // the last that was recorded, or ran before this began
+  Tick aged_tick_;                          // when the lists of the clients were aged last
 };
 
 }  // namespace lattice::world

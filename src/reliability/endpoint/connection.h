@@ -354,6 +354,7 @@ class alignas(64) Connection {
   AckTracker acks_;
   SentPacketHistory history_;
   AckBlockOrder ack_block_order_;
+  uint64_t answered_by_ = 0;  // the newest packet of the peer whose block was applied
   Pacer pacer_;
   NumberSkipper skipper_;
   RttEstimator rtt_;

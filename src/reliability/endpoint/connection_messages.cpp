@@ -64,10 +64,16 @@ void Connection::apply_ack(uint64_t packet_seq, const wire::AckBlock& ack,
   uint64_t sample_ns = kNoSample;
   // A packet that left for the old address says nothing about the new one.
   if (ack_delay_ns && result.has_sample && path_.was_used_at(result.sample_sent_ns)) {
-    const uint64_t elapsed_ns = now_ns() - result.sample_sent_ns;
-    sample_ns = rtt_.add_delayed_sample(
-        {elapsed_ns, *ack_delay_ns, context_.clock.unread_ns(), context_.clock.reading_every_ns()}, now_ns());
+    RttEstimator::Answer answer;
+    answer.elapsed_ns = now_ns() - result.sample_sent_ns;
+    answer.told_delay_ns = *ack_delay_ns;
+    answer.unread_ns = context_.clock.unread_ns();
+    answer.reading_every_ns = context_.clock.reading_every_ns();
+    // Where a packet of the peer is missing, it may have answered earlier.
+    if (packet_seq == answered_by_ + 1) answer.longest_ns = now_ns() - result.first_sent_ns;
+    sample_ns = rtt_.add_delayed_sample(answer, now_ns());
   }
+  answered_by_ = newest;
   if (connected()) detect_losses(&result, sample_ns);
 }
 

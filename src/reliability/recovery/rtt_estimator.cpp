@@ -25,11 +25,21 @@ uint64_t RttEstimator::add_delayed_sample(const Answer& answer, uint64_t now_ns)
   const uint64_t sample_ns = answer.elapsed_ns - std::min({told_ns, most_ns, kMaxInputAckDelayNs});
   const uint64_t delay_ns = told_ns + unread_share_ns(answer.unread_ns);
   const uint64_t path_ns = answer.elapsed_ns - std::min(delay_ns, most_ns);
-  told_delay_ns_ = std::min(std::max(told_ns, told_delay_ns_ - told_delay_ns_ / 8), kMaxUnreadNs);
-  // What a peer may intend is added to rto where it is used.
-  const uint64_t peers_grain_ns = told_delay_ns_ - std::min(told_delay_ns_, kMaxAckDelayNs);
-  fold(sample_ns, path_ns, std::max(answer.reading_every_ns, peers_grain_ns), now_ns);
+  fold(sample_ns, path_ns, answer, now_ns);
   return path_ns;
+}
+
+// A sample is of the newest packet that the peer read, and that has waited least. Where a peer reads rarely,
+// or this side does, what left before it waited longer.
+uint64_t RttEstimator::longest_of_late_ns(uint64_t answer_ns, uint64_t now_ns) {
+  const uint64_t second = now_ns / kSecondNs;
+  if (second != longest_second_) {
+    longest_before_ns_ = second == longest_second_ + 1 ? longest_ns_ : 0;
+    longest_ns_ = 0;
+    longest_second_ = second;
+  }
+  longest_ns_ = std::max(longest_ns_, std::min(answer_ns, kMaxRttSampleNs));
+  return std::max(longest_ns_, longest_before_ns_);
 }
 
 uint64_t RttEstimator::unread_share_ns(uint64_t unread_ns) const {
@@ -37,7 +47,7 @@ uint64_t RttEstimator::unread_share_ns(uint64_t unread_ns) const {
   return unread_ns * unread_ns / srtt_ns_;
 }
 
-void RttEstimator::fold(uint64_t sample_ns, uint64_t path_ns, uint64_t grain_ns, uint64_t now_ns) {
+void RttEstimator::fold(uint64_t sample_ns, uint64_t path_ns, const Answer& answer, uint64_t now_ns) {
   const uint64_t sample = std::min(sample_ns, kMaxRttSampleNs);
   const uint64_t path = std::min(path_ns, kMaxRttSampleNs);
   least_elapsed_ns_ = std::min(least_elapsed_ns_, sample);
@@ -52,7 +62,9 @@ void RttEstimator::fold(uint64_t sample_ns, uint64_t path_ns, uint64_t grain_ns,
     const uint64_t step = latest_ns_ > sample ? latest_ns_ - sample : sample - latest_ns_;
     jitter_ns_ = (15 * jitter_ns_ + step) / 16;
   }
-  rto_ns_ = std::clamp(srtt_ns_ + std::max(4 * rttvar_ns_, grain_ns), bounds_.min_ns, bounds_.max_ns);
+  const uint64_t usual_ns = srtt_ns_ + std::max(4 * rttvar_ns_, answer.reading_every_ns);
+  const uint64_t longest_ns = longest_of_late_ns(answer.longest_ns, now_ns);
+  rto_ns_ = std::clamp(std::max(usual_ns, longest_ns), bounds_.min_ns, bounds_.max_ns);
   latest_ns_ = sample;
   sampled_at_ns_ = now_ns;
   ++sample_count_;

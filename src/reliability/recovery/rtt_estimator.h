@@ -37,18 +37,20 @@ class RttEstimator {
 
   /// An answer came `elapsed_ns` after its question. The peer says that the question was there for
   /// `told_delay_ns` before the answer left. The answer was here for `unread_ns` at most before this side
-  /// read it, and this side reads every `reading_every_ns`.
+  /// read it, and this side reads every `reading_every_ns`. Of the questions that it answers
+  /// and no answer before it could, the first took `longest_ns`, or 0 if that is not known.
   struct Answer {
     uint64_t elapsed_ns;
     uint64_t told_delay_ns = 0;
     uint64_t unread_ns = 0;
     uint64_t reading_every_ns = 0;
+    uint64_t longest_ns = 0;
   };
 
   /// Folds one round-trip sample into srtt and rttvar and recomputes rto.
   /// `sample_ns` may be 0 (one process); above 10 s it counts as 10 s. Samples from packets that carried a
   /// retransmission must not be passed. Cannot fail. Source: §5.1, R-05; RFC 6298 §2.2, §2.3.
-  void add_sample(uint64_t sample_ns, uint64_t now_ns) { fold(sample_ns, sample_ns, 0, now_ns); }
+  void add_sample(uint64_t sample_ns, uint64_t now_ns) { fold(sample_ns, sample_ns, {sample_ns}, now_ns); }
   /// The same of an answer, without the delay that a peer may intend. Returns the least time that the path
   /// may have taken, without any delay: min_rtt_ns() is about these. The peer may lie: neither is smaller
   /// than the least time in which any answer came, and no delay is longer than the peer's silence before it.
@@ -76,7 +78,8 @@ class RttEstimator {
 
  private:
   uint64_t believed_delay_ns(const Answer& answer, uint64_t now_ns);
-  void fold(uint64_t sample_ns, uint64_t path_ns, uint64_t grain_ns, uint64_t now_ns);
+  uint64_t longest_of_late_ns(uint64_t answer_ns, uint64_t now_ns);
+  void fold(uint64_t sample_ns, uint64_t path_ns, const Answer& answer, uint64_t now_ns);
   uint64_t smallest_as_of(uint64_t second) const;
 
   static constexpr size_t kMinSlots = 10;
@@ -94,9 +97,10 @@ class RttEstimator {
   uint64_t sample_count_ = 0;
   uint64_t least_elapsed_ns_ = UINT64_MAX;  ///< Before any delay was taken off.
   uint64_t silence_ns_ = 0;                 ///< The peer's before its burst of answers, less the time since.
-  uint64_t told_delay_ns_ = 0;              ///< The largest of late: falls by an eighth with each answer.
-  uint64_t window_second_ = UINT64_MAX;     ///< Of the last sample.
-  uint64_t window_min_ns_ = 0;              ///< Of the minima, as of that second.
+  /// The largest longest_ns of this second and of the one before.
+  uint64_t longest_second_ = 0, longest_ns_ = 0, longest_before_ns_ = 0;
+  uint64_t window_second_ = UINT64_MAX;  ///< Of the last sample.
+  uint64_t window_min_ns_ = 0;           ///< Of the minima, as of that second.
   RtoBounds bounds_;
   std::array<MinSlot, kMinSlots> minima_{};
 };

@@ -221,6 +221,7 @@ AckResult SentPacketHistory::on_ack(const wire::AckBlock& ack, uint64_t now_ns, 
     const Record& sent = record(highest);
     result.sample_sent_ns = sent.sent_ns;
     result.has_sample = sent.state == State::kInFlight;
+    if (result.has_sample) result.first_sent_ns = first_sent_ns(highest, bits);
   }
   const auto apply = [&](uint64_t seq) {
     const bool was_overtaken = seq < largest_acked_ && holds(seq) && is_unsettled(record(seq).state);
@@ -238,6 +239,14 @@ AckResult SentPacketHistory::on_ack(const wire::AckBlock& ack, uint64_t now_ns, 
   result.spurious = static_cast<uint32_t>(counters_.lost_spurious - spurious_before);
   skip_resolved();
   return result;
+}
+
+// `news` are the bits of newly acked packets before the highest.
+uint64_t SentPacketHistory::first_sent_ns(uint64_t highest, uint32_t news) const {
+  const uint64_t beyond = highest - std::min(highest, largest_acked_ + 1);
+  const uint32_t later = beyond >= 32 ? news : news & ((1u << beyond) - 1);
+  const uint64_t first = highest - static_cast<uint64_t>(std::bit_width(later));
+  return record(holds(first) ? first : highest).sent_ns;
 }
 
 // The patience without an ack of a later packet. The message timers have fired long before, so this loss

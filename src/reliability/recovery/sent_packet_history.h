@@ -62,6 +62,9 @@ struct AckResult {
   /// content does not matter, because packet numbers are never used again.
   bool has_sample = false;
   uint64_t sample_sent_ns = 0;
+  /// With a sample: when the first of the newly acked packets left, of those that are beyond all acked
+  /// before.
+  uint64_t first_sent_ns = 0;
 };
 
 struct HistoryCounters {
@@ -187,6 +190,7 @@ class SentPacketHistory {
   bool make_room(uint64_t packet_seq);
   bool append(uint64_t packet_seq, AckNotifier& notifier);
   bool names_skipped(uint64_t highest, uint32_t bitfield) const;
+  uint64_t first_sent_ns(uint64_t highest, uint32_t news) const;
   uint32_t news(uint64_t highest, uint32_t bitfield) const;
   bool grow();
   bool acknowledge(uint64_t packet_seq, AckNotifier& notifier);

@@ -166,6 +166,16 @@ class RarelyPumped {
     for (; rig_->now_ns < end_ns; rig_->now_ns += kMs) pump();
     return (rig_->server.handler.message_count - before) * kBodyBytes * kSecond / for_ns;
   }
+  /// Lets the client send as a game does: in each pump an unreliable message, and every `message_every_ns` a
+  /// reliable one. Returns how many of these were sent, and how many were repeated.
+  std::pair<uint64_t, uint64_t> play(uint64_t message_every_ns, uint64_t for_ns) {
+    offers_ = Offers::kGame;
+    message_every_ns_ = message_every_ns;
+    const uint64_t sent = game_messages_, resent = rig_->client_stats().traffic.messages_resent;
+    const uint64_t end_ns = rig_->now_ns + for_ns;
+    for (; rig_->now_ns < end_ns; rig_->now_ns += kMs) pump();
+    return {game_messages_ - sent, rig_->client_stats().traffic.messages_resent - resent};
+  }
   EndpointRig& rig() { return *rig_; }
   static constexpr uint64_t kOfferedBytesPerS = 7'000'000;
 
@@ -177,9 +187,18 @@ class RarelyPumped {
       if (rig_->now_ns < due_ns_[i]) continue;
       due_ns_[i] =
           rig_->now_ns + every_ns_[i] - every_ns_[i] / 20 + random_.next_below(every_ns_[i] / 10 + 1);
-      if (i == 0) fill();
+      if (i == 0) offers_ == Offers::kGame ? play_once() : fill();
       rig_->pump(i == 0 ? rig_->client() : rig_->server);
     }
+  }
+  void play_once() {
+    const Node& node = rig_->client();
+    const test::Bytes body(60, 1);
+    node.endpoint->send(node.connection, Channel::kUnreliable, {}, body);
+    if (rig_->now_ns < message_due_ns_) return;
+    message_due_ns_ = rig_->now_ns + message_every_ns_;
+    game_messages_ +=
+        node.endpoint->send(node.connection, static_cast<Channel>(4), {}, body) == SendResult::kOk;
   }
   void fill() {
     const test::Bytes body(kBodyBytes, 1);
@@ -197,7 +216,26 @@ class RarelyPumped {
   base::Random random_{1};
   uint64_t offered_bytes_ = 0;
   uint64_t next_ = 0;
+  enum class Offers { kTransfer, kGame } offers_ = Offers::kTransfer;
+  uint64_t message_every_ns_ = 0, message_due_ns_ = 0, game_messages_ = 0;
 };
+
+// The newest packet that a reader finds has waited least, and those before it up to the whole interval.
+TEST(CongestionSim, NoMessageIsRepeatedTowardsAPeerThatReadsRarely) {
+  for (const double delay_ms : {1.0, 10.0, 30.0, 100.0}) {
+    for (const uint64_t read_every_ns : {33 * kMs, 50 * kMs, 100 * kMs, 125 * kMs, 200 * kMs}) {
+      for (const uint64_t send_every_ns : {5 * kMs, 16 * kMs, 33 * kMs}) {
+        RarelyPumped ends(send_every_ns, read_every_ns, delay_ms);
+        ASSERT_TRUE(ends.rig().connect_all());
+        ends.play(50 * kMs, 2 * kSecond);
+        const auto [sent, resent] = ends.play(50 * kMs, 20 * kSecond);
+        EXPECT_GE(sent, 300u);
+        EXPECT_LE(resent, 2u) << resent << " of " << sent << ", path " << delay_ms << ", read every "
+                              << read_every_ns / kMs << " ms, sent every " << send_every_ns / kMs;
+      }
+    }
+  }
+}
 
 TEST(CongestionSim, RarePumpsAreNotTakenForAQueue) {
   constexpr uint64_t kOften = 5 * kMs;

@@ -153,10 +153,13 @@ TEST(RttEstimator, AnAnswerIsNotExpectedBeforeItCanBeRead) {
   for (int i = 0; i < 100; ++i)
     rtt.add_delayed_sample({.elapsed_ns = 100 * kMs, .reading_every_ns = 40 * kMs}, 0);
   EXPECT_EQ(rtt.rto_ns(), 140 * kMs) << "G of RFC 6298";
-  // Of what a peer tells, 25 ms are added wherever rto is used; the rest is how rarely it reads.
-  rtt.add_delayed_sample({.elapsed_ns = 100 * kMs, .told_delay_ns = 250 * kMs}, kSecond);
-  EXPECT_GE(rtt.rto_ns(), 100 * kMs + 225 * kMs);
-  for (int i = 0; i < 100; ++i) rtt.add_delayed_sample({.elapsed_ns = 100 * kMs}, kSecond);
+  // A peer that reads each 200 ms: the newest question that it finds has waited least.
+  rtt.add_delayed_sample({.elapsed_ns = 100 * kMs, .longest_ns = 300 * kMs}, kSecond);
+  for (const uint64_t at : {kSecond, 2 * kSecond - 1}) {
+    for (int i = 0; i < 100; ++i) rtt.add_delayed_sample({.elapsed_ns = 100 * kMs}, at);
+    EXPECT_EQ(rtt.rto_ns(), 300 * kMs);
+  }
+  for (int i = 0; i < 100; ++i) rtt.add_delayed_sample({.elapsed_ns = 100 * kMs}, 3 * kSecond);
   EXPECT_LT(rtt.rto_ns(), 105 * kMs);
 }
 

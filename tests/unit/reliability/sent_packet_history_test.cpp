@@ -72,6 +72,15 @@ TEST_F(SentPacketHistoryTest, KnowsTheBytesInFlightAndThoseAnAckTook) {
   EXPECT_EQ(result.spurious, 1u);
 }
 
+// Not of a packet that is missing, nor of one that earlier blocks should have named.
+TEST_F(SentPacketHistoryTest, TellsWhenTheFirstOfTheNewlyAckedPacketsLeft) {
+  for (uint64_t i = 1; i <= 10; ++i) send(i * kMs);
+  EXPECT_EQ(history.on_ack({2, 0}, sent_ns, rtt, fate).first_sent_ns, 2 * kMs);
+  EXPECT_EQ(history.on_ack({5, 0b111}, sent_ns, rtt, fate).first_sent_ns, 3 * kMs);    // 3 and 4 as well
+  EXPECT_EQ(history.on_ack({8, 0b1101}, sent_ns, rtt, fate).first_sent_ns, 7 * kMs);   // without 6
+  EXPECT_EQ(history.on_ack({9, 0b11111}, sent_ns, rtt, fate).first_sent_ns, 9 * kMs);  // and 6, late
+}
+
 TEST(AckExpansion, LargestNumberNotAboveTheLastSent) {
   EXPECT_EQ(SentPacketHistory::expand(0, 0), 0u);
   EXPECT_EQ(SentPacketHistory::expand(0, 1), 0u);  // "Nothing received" at the start.

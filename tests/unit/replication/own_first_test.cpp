@@ -116,6 +116,21 @@ TEST(OwnFirst, entries_that_do_not_fit_do_not_shut_out_those_behind_them) {
   for (const uint32_t slot : waiting) EXPECT_TRUE(world.has(slot)) << slot;
 }
 
+// Only what a client predicts must be corrected at once.
+TEST(OwnFirst, what_a_client_predicts_goes_before_what_else_it_owns) {
+  OwnFirst world;
+  world.own(1);
+  std::vector<uint32_t> cargo;
+  for (uint32_t i = 0; i < 24; ++i) cargo.push_back(world.authority.spawn(world.types.scroll(), kPeer));
+  for (uint32_t i = 0; i < 100; ++i) {
+    for (const uint32_t slot : cargo) world.write(slot, 24);
+    world.move(3);
+    world.send(160);
+    EXPECT_LE(world.age(world.owned[0]), 1u) << i;
+  }
+  for (const uint32_t slot : cargo) EXPECT_LE(world.age(slot), 60u) << slot;
+}
+
 // Half of this budget has no room for a piece, and the own objects take more than the other half leaves.
 TEST(OwnFirst, a_state_in_pieces_is_not_shut_out) {
   for (const uint32_t budget : {100u, 128u, 160u, 181u}) {

@@ -135,11 +135,11 @@ class Types {
     std::vector<lattice_member_desc> scroll = {
         when(LATTICE_MEMBER_OWNER_ONLY, member("text", LATTICE_WIRE_STRING, offsetof(Scroll, text)))};
     scroll[0].capacity = 1300;
-    add(kScroll, "Scroll", {structure<Scroll>("Scroll", scroll)});
+    add(kScroll, "Scroll", {structure<Scroll>("Scroll", scroll)}, false);
     std::vector<lattice_member_desc> tome = {member("reads", LATTICE_WIRE_INT32, offsetof(Tome, reads)),
                                              member("text", LATTICE_WIRE_STRING, offsetof(Tome, text))};
     tome[1].capacity = 60000;
-    add(kTome, "Tome", {structure<Tome>("Tome", tome)});
+    add(kTome, "Tome", {structure<Tome>("Tome", tome)}, false);
     std::vector<lattice_member_desc> dials;
     for (size_t i = 0; i < 5; ++i) {
       static constexpr const char* kNames[] = {"a", "b", "c", "d", "e"};
@@ -172,7 +172,8 @@ class Types {
     if (conditions_) member.flags |= conditions;
     return member;
   }
-  void add(uint32_t id, const char* name, const std::vector<lattice_struct_desc>& structures) {
+  void add(uint32_t id, const char* name, const std::vector<lattice_struct_desc>& structures,
+           bool predicted = true) {
     std::vector<lattice_behaviour_desc> behaviours;
     for (const lattice_struct_desc& s : structures) {
       lattice_behaviour_desc b;
@@ -191,7 +192,7 @@ class Types {
     const bool compiled = serialization::Layout::compile_object(type, layout.get(), &error);
     LATTICE_CHECK(compiled);
     layouts_.push_back(std::move(layout));
-    table.add(id, *layouts_.back());
+    table.add(id, *layouts_.back(), {.predicted = predicted});
   }
   bool conditions_;
   std::vector<std::unique_ptr<serialization::Layout>> layouts_;

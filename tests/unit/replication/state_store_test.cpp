@@ -320,7 +320,7 @@ TEST(StateStore, a_slot_begins_anew_with_its_next_object) {
 TEST(StateStore, rounds_host_values_when_the_type_asks) {
   Types types;
   TypeTable rounding;
-  const ObjectType& type = *rounding.add(Types::kActor, *types.actor().layout, 1.0f, true);
+  const ObjectType& type = *rounding.add(Types::kActor, *types.actor().layout, {.round_host = true});
   Authority authority(types);
   const uint32_t slot = authority.spawn(type);
   authority.state<Body>(slot).position[0] = 1.00321f;

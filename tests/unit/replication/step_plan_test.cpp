@@ -113,8 +113,8 @@ TEST(Turns, what_is_longer_than_any_turn_goes_on_its_own) {
 struct TwoPriorities {
   TwoPriorities() : authority(types) {
     layout_dear = types.lamp().layout;
-    dear = dear_types.add(1, *layout_dear, 4.0f);
-    cheap = dear_types.add(2, *layout_dear, 1.0f);
+    dear = dear_types.add(1, *layout_dear, {.base_priority = 4.0f});
+    cheap = dear_types.add(2, *layout_dear);
     authority.recipients.push_back(&client);
     for (uint32_t i = 0; i < 8 * kGroupSlots; ++i) {
       slots.push_back(authority.spawn(i % 4 == 0 ? *cheap : *dear));

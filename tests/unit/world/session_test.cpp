@@ -112,6 +112,21 @@ TEST(Session, after_a_pause_of_the_authority_margins_are_true_at_once) {
   }
 }
 
+// 2^31 ticks later, the state of an hour ago would look like one to come.
+TEST_F(SessionTest, a_pause_of_any_length_can_end) {
+  for (const uint64_t seconds : {40'000'000u, 70'000'000u, 3'000'000'000u}) {
+    const Tick before = rig.authority->current_tick();
+    rig.now_ns += seconds * 1'000'000'000;
+    rig.pump(100);
+    const Tick after = rig.authority->current_tick();
+    EXPECT_TRUE(base::tick_after(after, before)) << seconds;
+    EXPECT_LT(after - before, 1u << 21) << seconds;
+    EXPECT_EQ(rig.authority->despawn(ball), OpResult::kOk);
+    ball = rig.authority->spawn(kBallType, LATTICE_AUTHORITY_SERVER, 0);
+    EXPECT_NE(ball, 0u);
+  }
+}
+
 TEST_F(SessionTest, both_sides_tell_how_far_the_client_has_come) {
   const uint64_t peer = rig.client().local_peer();
   EXPECT_TRUE(rig.authority->joining(rig.authority->connection_of(peer)).loaded);

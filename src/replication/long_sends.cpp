@@ -78,6 +78,8 @@ void LongSends::on_lost(uint32_t index, uint16_t version, PieceRun run) {
 
 void LongSends::complete(uint32_t index) {
   release([index](uint32_t other, uint32_t) { return other != index; });
+  // A client that acks nothing but pieces would have everything pinned. It needs full states in their place.
+  if (baselines_.size() == kMostBaselines) baselines_.erase(baselines_.begin());
   baselines_.push_back({index, find(index)->pinned});
   end(index);
 }

@@ -72,8 +72,10 @@ class LongSends {
   bool on_acked(uint32_t index, uint16_t version, PieceRun run);
   /// They were lost: they are to be sent again.
   void on_lost(uint32_t index, uint16_t version, PieceRun run);
-  /// Ends a state that the client has. The version stays pinned as a baseline until release() lets it go.
+  /// Ends a state that the client has. The version stays pinned as a baseline until release() lets it go, or
+  /// until kMostBaselines later ones are.
   void complete(uint32_t index);
+  static constexpr uint32_t kMostBaselines = 64;
   /// Sends again what was neither acked nor lost in `resend_ticks`.
   void renew(Tick now, uint32_t resend_ticks);
   /// Lets go of the pinned baselines for which `is_needed(index, version)` is false.
@@ -93,7 +95,7 @@ class LongSends {
   bool any_unsent() const;
 
   std::vector<LongSend> sends_;
-  std::vector<Baseline> baselines_;
+  std::vector<Baseline> baselines_;  // in the order in which they came
   std::vector<uint8_t> spare_;  // the memory of the state that ended last
 };
 

@@ -391,7 +391,9 @@ void ReplicaList::on_receipt(uint32_t receipt, bool acked) {
 }
 
 void ReplicaList::on_acked(const SentEntry& entry, Tick tick, bool keep) {
-  if (entry.kind() == SentEntry::kBlock) return on_block(entry, tick, keep, true);
+  const bool is_block = entry.kind() == SentEntry::kBlock;
+  acked_entries_ += is_block ? static_cast<uint32_t>(std::popcount(entry.mask())) : 1;
+  if (is_block) return on_block(entry, tick, keep, true);
   const auto kind = static_cast<EntryKind>(entry.kind());
   if (kind == EntryKind::kRemoved) return removals_.on_acked(entry.index(), entry.stay());
   if (kind == EntryKind::kPiece) return on_pieces(entry, true);

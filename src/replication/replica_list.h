@@ -245,6 +245,8 @@ class ReplicaList {
   /// Replicas, changes and changed groups that follow() and awake() visited, and removals that builds did, in
   /// all.
   uint64_t visited() const { return visited_ + removals_.visited(); }
+  /// Entries whose part was acked, in all; a block counts as those in it.
+  uint64_t acked_entries() const { return acked_entries_; }
   /// Moves ticks of long ago forward: ticks wrap.
   void age(Tick oldest);
 
@@ -345,6 +347,7 @@ class ReplicaList {
   bool is_fitted_ = false;  // what only the join needed was given back
   double mean_entry_bits_ = 64.0;
   uint64_t visited_ = 0;
+  uint64_t acked_entries_ = 0;
 };
 
 }  // namespace lattice::replication

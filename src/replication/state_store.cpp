@@ -80,9 +80,7 @@ void StateStore::end(uint32_t slot) {
   if (!object.asleep) compare_when_marked(slot);
   object.ring.end(pool_);
   summaries_[slot] = StateSummary{};
-  for (const std::shared_ptr<PinnedVersion>& pinned : pinned_) {
-    if (pinned->slot == slot) pinned->slot = kNoSlot;
-  }
+  pinned_.forget(slot);
 }
 
 void StateStore::compare_always(uint32_t slot) {
@@ -197,7 +195,8 @@ void StateStore::shrink_resting(Tick tick) {
     Object& object = objects_[slot];
     const bool grown = object.ring.begun() && object.ring.grown();
     const int32_t rest_ticks = grown ? base::tick_distance(tick, object.ring.newest_tick()) : 0;
-    if (grown && rest_ticks <= static_cast<int32_t>(keep_.span_ticks())) {
+    // At low tick rates the history is longer than what is kept of it.
+    if (grown && rest_ticks <= std::max(static_cast<int32_t>(keep_.span_ticks()), history_ticks_)) {
       ++next_grown_;
       continue;
     }
@@ -218,28 +217,11 @@ const Word* StateStore::words(uint32_t slot, uint32_t version) const {
   if (version == 0) return ring.type().zero_words.data();
   if (version == 1 && is_placed(slot)) return placed_words_.data() + placed_first_[slot];
   if (const Word* kept = ring.find(version); kept != nullptr) return kept;
-  for (const std::shared_ptr<PinnedVersion>& pinned : pinned_) {
-    if (pinned.use_count() > 1 && pinned->slot == slot && pinned->version == version) {
-      return pinned->words.data();
-    }
-  }
-  return nullptr;
+  return pinned_.find(slot, version);
 }
 
 std::shared_ptr<const PinnedVersion> StateStore::pin(uint32_t slot) {
-  const uint32_t version = summaries_[slot].version;
-  std::shared_ptr<PinnedVersion>* free = nullptr;
-  for (std::shared_ptr<PinnedVersion>& pinned : pinned_) {
-    if (pinned->slot == slot && pinned->version == version) return pinned;
-    if (pinned.use_count() == 1) free = &pinned;
-  }
-  if (free == nullptr) free = &pinned_.emplace_back(std::make_shared<PinnedVersion>());
-  PinnedVersion& pinned = **free;
-  pinned.slot = slot;
-  pinned.version = version;
-  const Word* newest = current(slot);
-  pinned.words.assign(newest, newest + objects_[slot].ring.type().word_count);
-  return *free;
+  return pinned_.pin(slot, summaries_[slot].version, {current(slot), objects_[slot].ring.type().word_count});
 }
 
 void StateStore::age(Tick tick) {

@@ -18,6 +18,7 @@
 #include "replication/clamp_log.h"
 #include "replication/keep_ticks.h"
 #include "replication/object_table.h"
+#include "replication/pinned_versions.h"
 #include "replication/snapshot_format.h"
 #include "replication/version_ring.h"
 
@@ -35,13 +36,6 @@ struct StateSummary {
   Tick tick = 0;                  // of the newest version
   bool moves_for_owner = false;   // a client that draws the newest version would extrapolate it (S-06)
   bool moves_for_others = false;  // likewise one that does not own the object
-};
-
-/// A version that stays, however old it becomes, while somebody holds it.
-struct PinnedVersion {
-  uint32_t slot = kNoSlot;  // kNoSlot: the object is gone
-  uint32_t version = 0;
-  std::vector<Word> words;
 };
 
 /// Hears of a write that was not announced: in validation builds record() looks at all objects.
@@ -166,9 +160,9 @@ class StateStore {
   std::vector<uint32_t> grown_;   // objects with memory for more than one version
   uint32_t next_grown_ = 0;       // the next that shrink_resting() looks at
   std::vector<Word> scratch_;
-  std::vector<Word> placed_words_;                      // version 1 of the placed objects
-  std::vector<uint32_t> placed_first_;                  // by slot: in placed_words_
-  std::vector<std::shared_ptr<PinnedVersion>> pinned_;  // those that nobody else holds are free
+  std::vector<Word> placed_words_;      // version 1 of the placed objects
+  std::vector<uint32_t> placed_first_;  // by slot: in placed_words_
+  PinnedVersions pinned_;
   ChangeLog changes_;
   ChangeLog announced_;
   ClampLog clamps_;

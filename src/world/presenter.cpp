@@ -78,7 +78,8 @@ void Presenter::on_states(std::span<const replication::NewState> states, uint64_
     Presentation* presentation = presentation_of(state.slot);
     if (presentation == nullptr) continue;
     if (!in_frame) drawn_[state.slot].is_current = false;  // within a frame, the pose that was shown stays
-    if (!smooths_ || !interpolates_) continue;
+    if (!smooths_ || !interpolates_ || predictor_.predicts(state.slot))
+      continue;  // a prediction is never late
     const Word* former = received_.former(state.slot);
     const bool teleported = table_.info(state.slot).type->layout->teleported(former, state.words);
     presentation->received(received_.states(state.slot), teleported, view_time_, now_ns);

@@ -104,6 +104,7 @@ void StateSender::begin_snapshots(Tick tick) {
     for (const uint32_t slot : turns_[turn]) {
       if (is_silent(slot, tick)) continue;
       Recipient& recipient = *recipients_[slot];
+      if (is_braked(recipient, tick, config_.tick_rate_hz)) continue;
       recipient.begins_snapshot = true;
       if (!std::exchange(recipient.is_listed, true)) due_.push_back(slot);
     }
@@ -119,6 +120,26 @@ bool StateSender::is_silent(uint32_t slot, Tick tick) const {
   const uint32_t apart_ticks = config_.tick_rate_hz / (silent_s < 2 * kSilentS ? kSnapshotsPerS : 1);
   const uint32_t turns = std::max(apart_ticks / interval_ticks_, 1u);
   return (tick / interval_ticks_ + slot / interval_ticks_) % turns != 0;
+}
+
+// A snapshot looks at all that the client lacks. One that has much and acks little, but now and then
+// something, would cost that with each. So there are as many as a number of looks per second allows, and what
+// it acks; but as many as for one that is silent. Who owns something waits for its confirmations, and may
+// have more.
+bool StateSender::is_braked(Recipient& recipient, Tick tick, uint32_t tick_rate_hz) {
+  constexpr uint64_t kLooksPerAck = 64;
+  constexpr uint32_t kAckedMost = 512;
+  const uint64_t looks_per_s = recipient.owned != 0 ? 300'000 : 40'000;
+  const uint32_t least_snapshots_per_s = recipient.owned != 0 ? 4 : 1;
+  Effort& effort = recipient.effort;
+  const uint64_t visited = recipient.list.visited(), acked = recipient.list.acked_entries();
+  const uint64_t earned =
+      uint64_t{tick - effort.tick} * looks_per_s / tick_rate_hz + (acked - effort.acked) * kLooksPerAck;
+  effort.owed += visited - effort.visited;
+  effort.owed -= std::min(effort.owed, earned);
+  effort.visited = visited, effort.acked = acked, effort.tick = tick;
+  if (effort.acked_per_1024 >= kAckedMost) return false;
+  return effort.owed > looks_per_s && tick - recipient.snapshot_tick < tick_rate_hz / least_snapshots_per_s;
 }
 
 // The snapshots of a second are spread over its ticks as evenly as ticks allow: at 40 Hz of 60 on two of
@@ -295,6 +316,8 @@ void StateSender::send_progress(Recipient& recipient) {
 
 void StateSender::take_receipt(Recipient& recipient, uint32_t receipt, bool acked) {
   recipient.progress.on_receipt(receipt, acked);
+  uint32_t& share = recipient.effort.acked_per_1024;
+  share = (31 * share + (acked ? 1024 : 0) + 16) / 32;
   recipient.list.on_receipt(receipt, acked);
 }
 

@@ -100,6 +100,13 @@ class StateSender {
   uint64_t groups_cut() const { return batch_ ? batch_->groups_cut() : 0; }
 
  private:
+  /// How much more was looked at for a client than it may have of that, by what it has acked.
+  struct Effort {
+    uint64_t visited = 0, acked = 0;  // of the list, as far as they are counted
+    uint64_t owed = 0;
+    Tick tick = 0;                   // of the last look
+    uint32_t acked_per_1024 = 1024;  // of the parts of late
+  };
   /// A client, as the one who receives.
   struct Recipient {
     Recipient(ConnectionHandle to, const replication::ReplicaList::Config& known)
@@ -114,9 +121,11 @@ class StateSender {
     uint32_t budget_bytes = 0;  // of the last snapshot; 0: unbounded
     Tick snapshot_tick = 0;     // of the last snapshot
     uint32_t owned = 0;         // objects that it owns
+    Effort effort;
     replication::JoinProgress progress;
   };
 
+  static bool is_braked(Recipient& recipient, Tick tick, uint32_t tick_rate_hz);
   Recipient* find(ConnectionHandle connection) const;
   bool in_set(const Recipient& recipient, uint32_t slot) const;
   void touch_placed(uint32_t slot);

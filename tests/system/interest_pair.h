@@ -188,6 +188,7 @@ class InterestPair {
     config.bind_address = address;
     config.netsim = net_;
     config.tick_rate_hz = ticks_.rate_hz;
+    config.max_objects = 32768;
     config.clock = [](void* ctx) { return static_cast<InterestPair*>(ctx)->now_ns_; };
     config.clock_ctx = this;
     return config;

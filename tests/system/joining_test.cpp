@@ -120,5 +120,43 @@ TEST(Joining, only_what_the_client_may_see_counts) {
   EXPECT_EQ(info_of(pair.client_conn()).join_objects, 2u);
 }
 
+// Snapshots per second for a client of a world of many objects, which acknowledges a part of what comes.
+uint64_t snapshots_per_s(double lost_percent, bool owns) {
+  constexpr uint32_t kObjects = 30'000;
+  InterestPair pair(LATTICE_INTEREST_NONE, 0, [](lattice_world_config* config) {
+    config->congestion_mode = LATTICE_CONGESTION_NONE;
+    config->max_send_bytes_per_s = 100'000;
+  });
+  for (uint32_t i = 0; i < kObjects; ++i) pair.spawn_bulk(1);
+  EXPECT_TRUE(pair.connect()) << lattice_last_error();
+  if (owns) pair.spawn_at(0, pair.peer());
+  lattice_impairment up;
+  lattice_impairment_init(&up);
+  up.loss_percent = lost_percent;
+  EXPECT_EQ(lattice_set_impairment(pair.client(), LATTICE_DIRECTION_SEND, &up), LATTICE_OK);
+  const auto sent = [&] {
+    lattice_world_stats stats;
+    lattice_world_stats_init(&stats);
+    EXPECT_EQ(lattice_world_get_stats(pair.server(), &stats), LATTICE_OK) << lattice_last_error();
+    return stats.snapshots_sent;
+  };
+  constexpr uint32_t kSeconds = 2;
+  pair.run(1000);
+  const uint64_t before = sent();
+  pair.run(1000 * kSeconds);
+  EXPECT_EQ(info_of(pair.client_conn()).is_loaded, 0u);
+  return (sent() - before) / kSeconds;
+}
+
+// A snapshot looks at all that the client lacks. So that takes no more time than is bounded for each client,
+// whose acknowledgements earn more.
+TEST(Joining, a_client_that_lacks_much_and_acks_little_gets_few_snapshots) {
+  EXPECT_LE(snapshots_per_s(90, false), 6u);
+  const uint64_t owner = snapshots_per_s(90, true);
+  EXPECT_GE(owner, 4u);
+  EXPECT_LE(owner, 20u);
+  EXPECT_GE(snapshots_per_s(0, false), 27u);
+}
+
 }  // namespace
 }  // namespace lattice::test::joining_test

@@ -112,7 +112,8 @@ class Session {
         ++parts;
       }
     };
-    batch_.run(take, [](uint32_t) {}, [](uint32_t) {});
+    batch_.run(
+        take, [](uint32_t) {}, [](uint32_t) {});
   }
 
   Types types_;

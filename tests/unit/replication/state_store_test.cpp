@@ -340,6 +340,24 @@ TEST(StateStore, knows_what_moves) {
   EXPECT_TRUE(authority.store.summary(slot).moves_for_owner);
 }
 
+// Baselines are taken from the history without a look, at any tick rate.
+TEST(StateStore, an_object_that_rests_keeps_its_history) {
+  Types types;
+  for (const uint32_t tick_rate_hz : {1u, 2u, 5u, 9u, 12u, 60u}) {
+    ObjectTable table(4);
+    StateStore store(kHistoryTicks, KeepTicks(tick_rate_hz, 1));
+    const uint32_t slot = table.spawn(types.lamp(), 0, LATTICE_AUTHORITY_SERVER, 0, 1);
+    store.begin(slot, types.lamp());
+    store.record(table, 1);
+    static_cast<Lamp*>(table.host(slot)[0])->level = 3;
+    store.mark(slot);
+    for (Tick tick = 2; tick < 1 + kHistoryTicks; ++tick) {
+      store.record(table, tick);
+      ASSERT_NE(store.words(slot, 1), nullptr) << tick_rate_hz << " Hz, tick " << tick;
+    }
+  }
+}
+
 // ---- Memory ---------------------------------------------------------------------------------------
 
 /// Lets 100 objects of a world move at a time, in turns of `ticks`.

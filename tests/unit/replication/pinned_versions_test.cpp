@@ -1,0 +1,61 @@
+#include "replication/pinned_versions.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <utility>
+
+#include "base/random.h"
+
+namespace lattice::replication {
+namespace {
+
+using serialization::Word;
+
+// Any order of pins, releases and ends.
+TEST(PinnedVersions, finds_what_somebody_holds_and_nothing_else) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    base::Random random(seed);
+    PinnedVersions pinned;
+    std::map<std::pair<uint32_t, uint32_t>, std::shared_ptr<const PinnedVersion>> held;
+    size_t most = 0;
+    for (int i = 0; i < 5000; ++i) {
+      const auto slot = static_cast<uint32_t>(random.next_below(40));
+      const auto version = static_cast<uint32_t>(random.next_below(6)) + 1;
+      const auto key = std::pair(slot, version);
+      const uint64_t act = random.next_below(100);
+      if (act < 50) {
+        const Word words[2] = {slot, version};
+        const auto pin = pinned.pin(slot, version, words);
+        EXPECT_TRUE(!held.contains(key) || held[key] == pin);
+        held[key] = pin;
+      } else if (act < 98) {
+        held.erase(key);
+      } else {
+        pinned.forget(slot);
+        std::erase_if(held, [&](const auto& each) { return each.first.first == slot; });
+      }
+      most = std::max(most, held.size());
+      const Word* words = pinned.find(slot, version);
+      ASSERT_EQ(words != nullptr, held.contains(key)) << seed << " " << i;
+      EXPECT_TRUE(words == nullptr || (words[0] == slot && words[1] == version));
+    }
+    for (const auto& [key, pin] : held) EXPECT_EQ(pinned.find(key.first, key.second), pin->words.data());
+    EXPECT_LE(pinned.memory(), 2 * most);
+  }
+}
+
+TEST(PinnedVersions, a_version_outlives_its_object_while_it_is_held) {
+  PinnedVersions pinned;
+  const Word word[1] = {7};
+  const auto pin = pinned.pin(3, 1, word);
+  pinned.forget(3);
+  EXPECT_EQ(pinned.find(3, 1), nullptr);
+  EXPECT_EQ(pin->words[0], 7u);
+  const auto other = pinned.pin(3, 1, word);  // of another object in the slot
+  EXPECT_NE(pin, other);
+  EXPECT_EQ(pinned.find(3, 1), other->words.data());
+}
+
+}  // namespace
+}  // namespace lattice::replication

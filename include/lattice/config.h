@@ -143,8 +143,8 @@ typedef struct lattice_world_config {
 
   // ---- Sending rate ----
   uint32_t congestion_mode;  ///< a lattice_congestion_mode, default LATTICE_CONGESTION_DELAY
-  /// Most bytes of UDP payload per second that each connection sends, in any mode, up to 4000000000. 0, the
-  /// default, for no ceiling. No second has more than this and what may leave at once: 2400 bytes, or, if
+  /// Most bytes of UDP payload per second that each connection sends, in any mode, up to 4000000000: one
+  /// ceiling, the same for all connections. 0, the default, for no ceiling. No second has more than this and what may leave at once: 2400 bytes, or, if
   /// that is more, the bytes of the time between two pumps at this rate. Acknowledgements, control messages
   /// and the search for larger datagrams may come 1200 bytes before their time. That search takes a tenth of
   /// the ceiling at most, and with less than some 70,000 it waits until the rate is not used. The handshake

@@ -127,7 +127,8 @@ LATTICE_API size_t lattice_get_prop(lattice_world* world, lattice_netid object, 
 ///
 /// The library owns the structure. The pointer is valid until the object despawns. Who keeps it must announce
 /// later writes with lattice_object_wake(), or give the type LATTICE_TYPE_COMPARE_ALWAYS. NULL with
-/// LATTICE_ERROR_NOT_FOUND when there is no such object or behaviour.
+/// LATTICE_ERROR_NOT_FOUND when there is no such object or behaviour. What a client writes into an object that
+/// it does not simulate reaches nobody, and the next state that comes replaces it.
 ///
 ///     pawn_state* pawn = lattice_object_state(world, object, 0);
 ///     if (pawn != NULL) pawn->x += pawn->velocity_x * dt_s;

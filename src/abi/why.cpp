@@ -29,7 +29,7 @@ bool write_waiting(const lattice_why_info& why, char* out, size_t capacity) {
   }
   return write(out, capacity,
                "the state of tick %u waits: %u of %u objects passed over go before it, with priority %.1f; "
-               "its entry takes %u bits%s",
+               "its entry takes %u bits, alone in a part%s",
                why.changed_tick, why.rank, why.waiting_count, static_cast<double>(why.accumulator),
                why.next_entry_bits, budget);
 }
@@ -38,7 +38,7 @@ bool write_waiting(const lattice_why_info& why, char* out, size_t capacity) {
 bool describe(const lattice_why_info& why, char* out, size_t capacity) {
   switch (why.reason) {
     case LATTICE_WHY_UP_TO_DATE:
-      return write(out, capacity, "the client has the newest state, of tick %u", why.changed_tick);
+      return write(out, capacity, "the client has the newest announced state, of tick %u", why.changed_tick);
     case LATTICE_WHY_IN_FLIGHT:
       return write(out, capacity,
                    "the state of tick %u is on its way since tick %u, now %u; %u entries were lost",

@@ -246,7 +246,7 @@ void* lattice_object_state(lattice_world* world, lattice_netid object, uint32_t 
   if (instance == nullptr) return nullptr;
   uint32_t slot = 0;
   if (!find_object(*instance, object, &slot)) return nullptr;
-  void* state = instance->world->object_state(object, behaviour);
+  void* state = instance->world->object_state(slot, behaviour);
   if (state == nullptr) no_behaviour(*instance, slot, behaviour);
   return state;
 }
@@ -257,7 +257,7 @@ const void* lattice_object_read(lattice_world* world, lattice_netid object, uint
   if (instance == nullptr) return nullptr;
   uint32_t slot = 0;
   if (!find_object(*instance, object, &slot)) return nullptr;
-  const void* state = instance->world->read_state(object, behaviour);
+  const void* state = instance->world->read_state(slot, behaviour);
   if (state == nullptr) no_behaviour(*instance, slot, behaviour);
   return state;
 }

@@ -4,22 +4,35 @@
 #include <bit>
 
 #include "base/assert.h"
+#include "base/popcount.h"
 #include "platform/byte_order.h"
 #include "replication/entry_writer.h"
 
 namespace lattice::replication {
 namespace {
 
-constexpr size_t kSpareBytes = 8;
+constexpr size_t kSpareBytes = 9;
+
+// 64 bits from the bit `from` on.
+uint64_t load_bits(const uint8_t* bytes, uint32_t from) {
+  const uint8_t* at = bytes + from / 8;
+  return platform::load_u64_be(at) << from % 8 | uint64_t{at[8]} >> (8 - from % 8);
+}
 
 // Appends the bits [from, to) of `bytes`, behind which kSpareBytes can be read.
 void copy_bits(BitWriter& out, const uint8_t* bytes, uint32_t from, uint32_t to) {
-  constexpr uint32_t kMostBits = 57;  // of a word that begins within its first byte
-  while (from != to) {
-    const uint32_t count = std::min(to - from, kMostBits);
-    const uint64_t word = platform::load_u64_be(bytes + from / 8) << from % 8;
-    out.WriteBits(word >> (64 - count), static_cast<int>(count));
-    from += count;
+  if (to - from <= out.bits_left()) {  // whole words, without a look at the room for each
+    auto output = out.output<lattice_bit_output>();
+    for (; to - from >= 64; from += 64, output.next += 8) {
+      const uint64_t word = load_bits(bytes, from);
+      platform::store_u64_be(output.next, output.pending | word >> output.used);
+      output.pending = output.used == 0 ? 0 : word << (64 - output.used);
+    }
+    out.resume(output);
+  }
+  for (; from != to; from += std::min(to - from, 64u)) {
+    const uint32_t count = std::min(to - from, 64u);
+    out.WriteBits(load_bits(bytes, from) >> (64 - count), static_cast<int>(count));
   }
 }
 
@@ -84,7 +97,7 @@ const BlockCache::Block* BlockCache::find_wider(const Head& head, const Block& b
 // A block without an object that another one has, and with one that the other has not: the first two of many
 // clients that each own one of the group. The block of both is encoded.
 const BlockCache::Block* BlockCache::make_wider(uint32_t group, const Block& block) {
-  const auto lacks_one = [](uint32_t mask, uint32_t all) { return std::popcount(all & ~mask) == 1; };
+  const auto lacks_one = [](uint32_t mask, uint32_t all) { return base::popcount(all & ~mask) == 1; };
   uint32_t& list = heads_[group].block;
   const auto holds = [&](uint32_t mask) {
     uint32_t index = list;
@@ -112,8 +125,8 @@ BlockCache::Block BlockCache::plan(uint32_t mask, Tick baseline) {
   block.mask = mask;
   block.baseline = baseline;
   const int first = std::countr_zero(mask), last = std::countl_zero(mask);
-  block.k = static_cast<uint8_t>(best_gap_k(kGroupSlots - static_cast<uint32_t>(first + last),
-                                            static_cast<uint32_t>(std::popcount(mask))));
+  block.k = static_cast<uint8_t>(
+      best_gap_k(kGroupSlots - static_cast<uint32_t>(first + last), base::popcount(mask)));
   return block;
 }
 
@@ -130,7 +143,7 @@ uint32_t BlockCache::make(uint32_t group, uint32_t mask, Tick baseline, bool* wa
 // Writes the block, cut from `wider` if that is not null, and returns its index.
 uint32_t BlockCache::encode(uint32_t group, Block block, const Block* wider) {
   BlockHead head;
-  head.count = static_cast<uint32_t>(std::popcount(block.mask));
+  head.count = base::popcount(block.mask);
   head.k = block.k;
   head.age = tick_ - block.baseline;
   head.slot = (group << kGroupBits) + static_cast<uint32_t>(std::countr_zero(block.mask));
@@ -197,7 +210,7 @@ void BlockCache::cut_entries(BitWriter& out, const Block& block, const Block& wi
   for (uint32_t rest = block.mask, done = 0; rest != 0;) {
     const auto at = static_cast<uint32_t>(std::countr_zero(rest));
     const uint32_t below = (1u << at) - 1;
-    const Written* entry = written + std::popcount(wider.mask & below);
+    const Written* entry = written + base::popcount(wider.mask & below);
     uint32_t run = 1u << at;
     if (highest(wider.mask & below) != highest(done)) {
       const FrontBits gap = last == nullptr ? FrontBits() : begin_entry(out, at - highest(done), block.k);
@@ -207,9 +220,9 @@ void BlockCache::cut_entries(BitWriter& out, const Block& block, const Block& wi
     } else {
       const uint32_t missing = wider.mask & ~block.mask & ~below;
       run = missing == 0 ? rest : rest & ((1u << std::countr_zero(missing)) - 1);
-      copy_bits(out, bytes, entry->begin, entry[std::popcount(run)].begin);
+      copy_bits(out, bytes, entry->begin, entry[base::popcount(run)].begin);
     }
-    last = entry + std::popcount(run) - 1;
+    last = entry + base::popcount(run) - 1;
     done |= run, rest &= ~run;
   }
 }

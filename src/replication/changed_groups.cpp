@@ -1,8 +1,7 @@
 #include "replication/changed_groups.h"
 
-#include <bit>
-
 #include "base/assert.h"
+#include "base/popcount.h"
 
 namespace lattice::replication {
 
@@ -29,7 +28,7 @@ const ChangedGroups::Changes& ChangedGroups::since(uint64_t place) {
   answer.objects = 0;
   for (Group& group : answer.groups) {
     group.mask = answer.masks[group.group];
-    answer.objects += static_cast<size_t>(std::popcount(group.mask));
+    answer.objects += base::popcount(group.mask);
   }
   return answer;
 }

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <utility>
 
 #include "base/assert.h"
+#include "base/popcount.h"
 
 namespace lattice::replication {
 namespace {
@@ -176,7 +176,7 @@ void ReceivedStates::validate() const {
     LATTICE_ASSERT(i == 0 || base::tick_after(at(i)[kTick], at(i - 1)[kHeldUntil]));
   }
   LATTICE_ASSERT(kept == kept_);
-  for (const uint32_t cells : keep_) kept -= static_cast<uint32_t>(std::popcount(cells));
+  for (const uint32_t cells : keep_) kept -= base::popcount(cells);
   LATTICE_ASSERT(kept == 0);  // a free cell has no keep
 #endif
 }

@@ -1,11 +1,11 @@
 #include "replication/replica_list.h"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "base/assert.h"
 #include "base/compiler.h"
+#include "base/popcount.h"
 
 namespace lattice::replication {
 namespace {
@@ -392,7 +392,7 @@ void ReplicaList::on_receipt(uint32_t receipt, bool acked) {
 
 void ReplicaList::on_acked(const SentEntry& entry, Tick tick, bool keep) {
   const bool is_block = entry.kind() == SentEntry::kBlock;
-  acked_entries_ += is_block ? static_cast<uint32_t>(std::popcount(entry.mask())) : 1;
+  acked_entries_ += is_block ? base::popcount(entry.mask()) : 1;
   if (is_block) return on_block(entry, tick, keep, true);
   const auto kind = static_cast<EntryKind>(entry.kind());
   if (kind == EntryKind::kRemoved) return removals_.on_acked(entry.index(), entry.stay());
@@ -570,7 +570,7 @@ void ReplicaList::validate() const {
     LATTICE_ASSERT(!in_step || steps_.holds(slot));
     LATTICE_ASSERT(!replica.waits || removals_.find(slot) != Removals::kNone);
   }
-  for (const Step& step : steps_.steps()) stepping -= static_cast<uint32_t>(std::popcount(step.mask));
+  for (const Step& step : steps_.steps()) stepping -= base::popcount(step.mask);
   LATTICE_ASSERT(stepping == 0);
   removals_.validate();
   LATTICE_ASSERT(longs_.size() + partial_states() <= kMaxLongStates);

@@ -2,6 +2,7 @@
 #include <bit>
 
 #include "base/assert.h"
+#include "base/popcount.h"
 #include "replication/replica_list.h"
 
 namespace lattice::replication {
@@ -11,7 +12,7 @@ void ReplicaList::follow_groups(const StateStore& store, const ChangedGroups::Ch
   size_t in_step = 0;
   for (Step& step : steps_.steps()) {
     step.changed = changes.mask_of(step.group);
-    in_step += static_cast<size_t>(std::popcount(step.mask & step.changed));
+    in_step += base::popcount(step.mask & step.changed);
   }
   visited_ += steps_.steps().size();
   if (const size_t others = changes.objects - in_step; is_worth_asking_each(others)) {
@@ -44,7 +45,7 @@ void ReplicaList::follow_outdated(const StateStore& store) {
       const Tick newest = store.summary((step.group << kGroupBits) + bit).tick;
       if (base::tick_after(newest, changes_tick_)) step.changed |= 1u << bit;
     }
-    visited_ += static_cast<uint32_t>(std::popcount(step.mask));
+    visited_ += base::popcount(step.mask);
   }
   end_idle_steps(store);
 }
@@ -58,7 +59,7 @@ void ReplicaList::end_idle_steps(const StateStore& store) {
     const bool aged = base::tick_distance(tick_, step.base) > kOldestBaseTicks ||
                       static_cast<uint32_t>(tick_ - step.base) >= store.history_ticks();
     const uint32_t stay = step.mask & step.changed;
-    const bool few = static_cast<uint32_t>(std::popcount(stay)) < kLeastInStep / 2;
+    const bool few = base::popcount(stay) < kLeastInStep / 2;
     const uint32_t leave = aged || few ? step.mask : step.mask & ~stay;
     if (leave != 0) leave_step(store, step, leave);
   }
@@ -83,7 +84,7 @@ void ReplicaList::leave_step(const StateStore& store, Step step, uint32_t mask) 
     doing_[index] = Doing::kSleeps;
     wake(index);
   }
-  visited_ += static_cast<uint32_t>(std::popcount(mask));
+  visited_ += base::popcount(mask);
 }
 
 // What the Replica of an object in step would say if each of its states had been an entry on its own. Where
@@ -128,7 +129,7 @@ void ReplicaList::end_uneven_steps(const StateStore& store) {
 void ReplicaList::begin_step(const StepBegin& begin) {
   Step* step = steps_.find(begin.group);
   if (step == nullptr) {
-    if (static_cast<uint32_t>(std::popcount(begin.mask)) < kLeastInStep) return;
+    if (base::popcount(begin.mask) < kLeastInStep) return;
     step = &steps_.add(begin.group);
     step->base = begin.base;
     step->priority = begin.priority;

@@ -4,12 +4,12 @@
 #include "replication/snapshot_builder.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <functional>
 
 #include "base/assert.h"
 #include "base/compiler.h"
+#include "base/popcount.h"
 #include "replication/entry_writer.h"
 #include "replication/priority.h"
 
@@ -176,7 +176,7 @@ void SnapshotBuilder::write_shared(ReplicaList& recipient, const SnapshotHeader&
                                    const StepPlan::Shared& shared) {
   const std::span<const uint8_t> bytes = blocks_.bytes(shared.block);
   const size_t room = config_.part_capacity_bytes - parts_.back().bytes.size();
-  const auto count = static_cast<uint32_t>(std::popcount(shared.mask));
+  const auto count = base::popcount(shared.mask);
   if (bytes.size() > room && count >= StepPlan::kLeastCutEntries && room >= kLeastCutBytes) {
     const uint32_t lower = lower_half(shared.mask);
     for (const uint32_t mask : {lower, shared.mask & ~lower}) {

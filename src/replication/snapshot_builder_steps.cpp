@@ -5,6 +5,7 @@
 #include <bit>
 #include <functional>
 
+#include "base/popcount.h"
 #include "replication/priority.h"
 #include "replication/snapshot_builder.h"
 
@@ -164,7 +165,7 @@ void SnapshotBuilder::begin_step(ReplicaList& recipient, std::span<const Candida
   for (uint32_t rest = step != nullptr ? 0 : begin.mask; rest != 0;) {
     const float priority = priorities[static_cast<size_t>(std::countr_zero(rest))];
     const uint32_t mask = of_priority(priority);
-    if (std::popcount(mask) > std::popcount(most)) most = mask, begin.priority = priority;
+    if (base::popcount(mask) > base::popcount(most)) most = mask, begin.priority = priority;
     rest &= ~mask;
   }
   begin.uneven = !recipient.takes_turns() && begin.mask != most;

@@ -4,6 +4,7 @@
 #include <bit>
 #include <functional>
 
+#include "base/popcount.h"
 #include "replication/block_plan.h"
 #include "replication/priority.h"
 #include "replication/snapshot_format.h"
@@ -21,14 +22,14 @@ constexpr uint32_t kMostBeginBytes = static_cast<uint32_t>(kSnapshotHeaderBytes)
                                      std::bit_width(kGroupSlots / StepPlan::kLeastCutEntries) * kMostCutBytes;
 
 uint32_t size_of(uint32_t mask) {
-  return static_cast<uint32_t>(std::popcount(mask));
+  return base::popcount(mask);
 }
 
 }  // namespace
 
 uint32_t lower_half(uint32_t mask) {
   uint32_t upper = mask;
-  for (int i = std::popcount(mask) / 2; i > 0; --i) upper &= upper - 1;
+  for (uint32_t i = base::popcount(mask) / 2; i > 0; --i) upper &= upper - 1;
   return mask & ~upper;
 }
 

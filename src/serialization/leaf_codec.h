@@ -31,6 +31,11 @@ inline bool decode_leaf(BitReader& reader, const Leaf& leaf, const LeafExtra& ex
     set_leaf_value(leaf, words, reader.ReadCode(leaf.bits, leaf.max_code));
     return reader.ok();
   }
+  if (leaf.kind == LeafKind::kFixed &&
+      leaf.bits == 8) {  // bytes and small integers, of which inputs are made
+    words[0] = reader.ReadByte();
+    return reader.ok();
+  }
   return decode_leaf_slow(reader, leaf, extra, base, words);
 }
 

@@ -1,12 +1,12 @@
 #include "simulation/input_buffer.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <type_traits>
 
 #include "base/assert.h"
+#include "base/popcount.h"
 #include "base/tick.h"
 
 namespace lattice::simulation {
@@ -117,7 +117,7 @@ void InputBuffer::fold_margin(const DecodedInputs& inputs, TickTime server_posit
     newest_seen_ = newest_tick;
   }
   const double clamped = std::clamp(margin, -kMarginClampTicks, kMarginClampTicks);
-  const auto sample_q8 = static_cast<int32_t>(std::lround(clamped * 4.0 * 256.0));
+  const auto sample_q8 = static_cast<int32_t>(clamped * 4.0 * 256.0 + (clamped < 0 ? -0.5 : 0.5));
   margin_q8_ = margin_known_ ? margin_q8_ + (sample_q8 - margin_q8_) / 8 : sample_q8;
   margin_known_ = true;
 }
@@ -202,7 +202,7 @@ int8_t InputBuffer::margin_quarter_ticks() const {
 }
 
 uint32_t InputBuffer::depth() const {
-  return static_cast<uint32_t>(std::popcount(held_mask_));
+  return base::popcount(held_mask_);
 }
 
 }  // namespace lattice::simulation

@@ -190,9 +190,9 @@ class Session final : public reliability::EndpointHandler,
   bool let_sleep(uint32_t slot);
   /// The host structure of one behaviour, to read and write: that announces a write (announce_write()). Null
   /// when there is no such object or behaviour.
-  void* object_state(uint64_t network_id, uint32_t behaviour);
+  void* object_state(uint32_t slot, uint32_t behaviour);
   /// The same to read only.
-  const void* read_state(uint64_t network_id, uint32_t behaviour);
+  const void* read_state(uint32_t slot, uint32_t behaviour);
   /// Announces that the game writes the object before the next tick is recorded. Writes through a pointer
   /// that the game keeps need it. Does nothing when another peer writes the object.
   void announce_write(uint32_t slot);

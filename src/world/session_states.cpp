@@ -9,17 +9,13 @@ void Session::announce_write(uint32_t slot) {
   if (sender_ && table_.writes(slot)) sender_->store().mark(slot);
 }
 
-void* Session::object_state(uint64_t network_id, uint32_t behaviour) {
-  const uint32_t slot = table_.find(network_id);
-  if (slot == replication::kNoSlot) return nullptr;
+void* Session::object_state(uint32_t slot, uint32_t behaviour) {
   if (behaviour >= table_.info(slot).type->layout->behaviour_count()) return nullptr;
   announce_write(slot);
   return host_for_game(slot)[behaviour];
 }
 
-const void* Session::read_state(uint64_t network_id, uint32_t behaviour) {
-  const uint32_t slot = table_.find(network_id);
-  if (slot == replication::kNoSlot) return nullptr;
+const void* Session::read_state(uint32_t slot, uint32_t behaviour) {
   if (behaviour >= table_.info(slot).type->layout->behaviour_count()) return nullptr;
   return host_for_game(slot)[behaviour];
 }

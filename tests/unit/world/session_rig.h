@@ -191,10 +191,12 @@ class SessionRig {
   Now now() const { return {now_ns, kUnixS + now_ns / 1'000'000'000}; }
   Session& client() { return *clients[0]->world; }
 
-  static Ball* ball(Session& world, uint64_t id) { return static_cast<Ball*>(world.object_state(id, 0)); }
+  static Ball* ball(Session& world, uint64_t id) {
+    return static_cast<Ball*>(world.object_state(world.objects().find(id), 0));
+  }
   static int32_t x(Session& world, uint64_t id) {
-    const auto* found = static_cast<const Ball*>(world.read_state(id, 0));
-    return found == nullptr ? -1 : found->x;
+    const uint32_t slot = world.objects().find(id);
+    return slot == replication::kNoSlot ? -1 : static_cast<const Ball*>(world.read_state(slot, 0))->x;
   }
   static OpResult set_x(Session& world, uint64_t id, int32_t x) {
     return world.set_prop(id, kX, &x, sizeof x);

@@ -14,8 +14,9 @@ extern "C" {
 /// copied. `args` may be NULL when `len` is 0. `target` and `channel` must be as declared. An RPC declared
 /// LATTICE_RPC_TO_ALL may also be sent to one client, with lattice_rpc_to().
 ///
-/// A call to clients goes to those that have the object: with interest management no client has it right
-/// after a spawn, and LATTICE_RPC_TO_ALL succeeds all the same (lattice_conn_has_object()).
+/// A call to clients goes to those that have the object, and LATTICE_RPC_TO_ALL succeeds with nobody there.
+/// With interest management, a call on an object that was spawned a moment ago waits until it shows who gets
+/// the object: for each client the newest 64 such calls.
 ///
 /// Order at a client: on_spawn, then every reliable call the authority made on the object, then on_despawn. A
 /// call waits 2 s at most for its object: where the first state comes later, because the budget is small for

@@ -42,6 +42,7 @@
 #include "world/clock_follower.h"
 #include "world/connector.h"
 #include "world/frame_log.h"
+#include "world/held_calls.h"
 #include "world/input_receiver.h"
 #include "world/input_sender.h"
 #include "world/observer.h"
@@ -366,7 +367,12 @@ class Session final : public reliability::EndpointHandler,
   OpResult encode_call(const RpcCall& call);
   OpResult call_listener(const RpcCall& call);
   OpResult call_clients(const RpcCall& call, Now now);
-  reliability::SendResult send_call(ConnectionHandle to, lattice_channel channel);
+  reliability::SendResult send_call(ConnectionHandle to, lattice_channel channel,
+                                    std::span<const uint8_t> body);
+  /// Sends a call to a client that has the object. False when it cannot be sent now.
+  bool call_client(ConnectionHandle to, uint32_t slot, lattice_channel channel,
+                   std::span<const uint8_t> body);
+  void settle_held_calls();
   bool is_callee(const RpcCall& call, uint32_t slot, uint64_t peer) const;
 
   // Objects and states: session_objects.cpp, session_states.cpp
@@ -405,6 +411,7 @@ class Session final : public reliability::EndpointHandler,
   simulation::FixedTick fixed_tick_;
   PumpGap pump_gap_;
   RpcRouter rpcs_;
+  HeldCalls held_calls_;
   FrameLog frame_log_;
 
   // A side that listens.

@@ -59,10 +59,11 @@ OpResult Session::encode_call(const RpcCall& call) {
   }
 }
 
-reliability::SendResult Session::send_call(ConnectionHandle to, lattice_channel channel) {
+reliability::SendResult Session::send_call(ConnectionHandle to, lattice_channel channel,
+                                           std::span<const uint8_t> body) {
   reliability::MessageFlags flags;
   flags.is_rpc = true;
-  const auto sent = endpoint_->send(to, static_cast<wire::Channel>(channel), flags, rpcs_.body());
+  const auto sent = endpoint_->send(to, static_cast<wire::Channel>(channel), flags, body);
   if (sent == reliability::SendResult::kOk) rpcs_.count_sent();
   return sent;
 }
@@ -72,7 +73,7 @@ OpResult Session::call_listener(const RpcCall& call) {
   if (resimulating_) return OpResult::kOk;  // the call was sent when the tick ran for the first time
   if (!is_joined()) return OpResult::kNotConnected;
   if (const OpResult bad = encode_call(call); bad != OpResult::kOk) return bad;
-  switch (send_call(connector_->connection(), call.channel)) {
+  switch (send_call(connector_->connection(), call.channel, rpcs_.body())) {
     case reliability::SendResult::kOk:
       return OpResult::kOk;
     case reliability::SendResult::kWouldBlock:
@@ -96,17 +97,36 @@ OpResult Session::call_clients(const RpcCall& call, Now now) {
   bool any = config_.has_player && is_callee(call, slot, local_peer());
   bool blocked = any && !rpcs_.loop_back(now.ns, local_peer());
   for (const std::unique_ptr<Client>& client : clients_->slots()) {
-    if (!client || !is_callee(call, slot, client->peer) || !sees(client->connection, slot)) continue;
-    any = true;
-    sender_->begin_calls(client->connection, slot);
-    const bool sent = send_call(client->connection, call.channel) == reliability::SendResult::kOk;
-    if (sent && replication::is_reliable_rpc(call.channel)) {
-      sender_->count_reliable_rpc(client->connection, slot);
+    if (!client || !is_callee(call, slot, client->peer)) continue;
+    const ConnectionHandle to = client->connection;
+    if (held_calls_.holds(to, call.network_id) || sender_->is_to_be_judged(to, slot)) {
+      any = true;
+      held_calls_.hold(to, call.network_id, call.channel, rpcs_.body());
+    } else if (sees(to, slot)) {
+      any = true;
+      blocked = !call_client(to, slot, call.channel, rpcs_.body()) || blocked;
     }
-    blocked = !sent || blocked;
   }
   if (blocked) return OpResult::kWouldBlock;
   return any || call.target == LATTICE_RPC_TO_ALL ? OpResult::kOk : OpResult::kNotFound;
+}
+
+bool Session::call_client(ConnectionHandle to, uint32_t slot, lattice_channel channel,
+                          std::span<const uint8_t> body) {
+  sender_->begin_calls(to, slot);
+  if (send_call(to, channel, body) != reliability::SendResult::kOk) return false;
+  if (replication::is_reliable_rpc(channel)) sender_->count_reliable_rpc(to, slot);
+  return true;
+}
+
+// A queue that is full now may have room later. Who does not get the object gets no call.
+void Session::settle_held_calls() {
+  held_calls_.settle([this](const HeldCalls::Call& call) {
+    const uint32_t slot = table_.find(call.network_id);
+    if (slot == replication::kNoSlot) return true;
+    if (sender_->is_to_be_judged(call.to, slot)) return false;
+    return !sees(call.to, slot) || call_client(call.to, slot, call.channel, call.body);
+  });
 }
 
 bool Session::is_callee(const RpcCall& call, uint32_t slot, uint64_t peer) const {

@@ -340,6 +340,7 @@ void StateSender::update_set(Recipient& recipient) {
     if (!recipient.looked) recipient.list.owe(slot);
   }
   recipient.looked = true;
+  recipient.look_tick = tick_;
 }
 
 // --- Clients
@@ -403,6 +404,12 @@ bool StateSender::has(ConnectionHandle connection, uint32_t slot) const {
   const Recipient* recipient = find(connection);
   if (recipient == nullptr || !in_set(*recipient, slot)) return false;
   return !interest_ || interest_->allows(connection, slot);
+}
+
+bool StateSender::is_to_be_judged(ConnectionHandle connection, uint32_t slot) const {
+  const Recipient* recipient = find(connection);
+  if (recipient == nullptr || !interest_) return false;
+  return !recipient->looked || base::tick_after(table_.info(slot).spawn_tick, recipient->look_tick);
 }
 
 bool StateSender::loaded(ConnectionHandle connection) {

@@ -81,6 +81,8 @@ class StateSender {
   /// True when the object is in the client's set, and no rule of room, team or owner hides it by now. The set
   /// is made with the client's snapshots, so it can be older.
   bool has(ConnectionHandle connection, uint32_t slot) const;
+  /// True when the object came after the client's set was made last: nobody knows yet whether it enters.
+  bool is_to_be_judged(ConnectionHandle connection, uint32_t slot) const;
   /// True when every object that was in the client's set at join has been acked once or is gone.
   bool loaded(ConnectionHandle connection);
   /// Takes the connection of a client that a send() found to be loaded(), each once; it may have left since.
@@ -117,6 +119,7 @@ class StateSender {
     bool snapshot_due = false;
     bool is_listed = false;     // in due_
     bool looked = false;        // its set was made once
+    Tick look_tick = 0;         // when it was made last
     bool was_loaded = false;    // in loaded_, or it was
     uint32_t budget_bytes = 0;  // of the last snapshot; 0: unbounded
     Tick snapshot_tick = 0;     // of the last snapshot

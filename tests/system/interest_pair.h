@@ -16,6 +16,7 @@ using Lines = std::vector<std::string>;
 
 inline constexpr uint32_t kThingType = 3;
 inline constexpr uint32_t kBulkType = 4;
+inline constexpr uint16_t kPoke = 1;  // from the server to all, on a Thing
 
 /// Each state says in which tick it was written.
 struct Thing {
@@ -33,7 +34,14 @@ inline void register_thing(lattice_world* world) {
   members[1].name = "tick";
   members[1].type = LATTICE_WIRE_UINT32;
   members[1].offset = offsetof(Thing, tick);
-  register_plain_type<Thing>(world, {.type_id = kThingType, .name = "Thing", .members = members});
+  lattice_rpc_desc poke;
+  lattice_rpc_desc_init(&poke);
+  poke.rpc_id = kPoke;
+  poke.name = "poke";
+  poke.channel = LATTICE_CHANNEL_RELIABLE_ORDERED;
+  poke.target = LATTICE_RPC_TO_ALL;
+  register_plain_type<Thing>(
+      world, {.type_id = kThingType, .name = "Thing", .members = members, .rpcs = {&poke, 1}});
 }
 
 /// An entry of up to 256 bytes.
@@ -59,6 +67,10 @@ struct PairTicks {
   uint32_t rate_hz = 60;
   bool have_inputs = false;  // the client sends one each
 };
+
+inline std::string poked(lattice_netid object) {
+  return "poked " + std::to_string(object);
+}
 
 class InterestPair {
  public:
@@ -117,6 +129,10 @@ class InterestPair {
     EXPECT_NE(id, 0u) << lattice_last_error();
     write(id, x);
     return id;
+  }
+  lattice_result poke(lattice_netid object) {
+    return lattice_rpc(server_, object, kPoke, LATTICE_RPC_TO_ALL, LATTICE_CHANNEL_RELIABLE_ORDERED, nullptr,
+                       0);
   }
   /// An object without a place, of which `count` numbers are not 0.
   lattice_netid spawn_bulk(uint32_t count, lattice_peer_id owner = 0) {
@@ -216,6 +232,9 @@ class InterestPair {
     callbacks.on_connected = nullptr;
     callbacks.on_spawn = [](void* ctx, lattice_netid object, uint32_t) {
       static_cast<InterestPair*>(ctx)->heard.push_back(spawned(object));
+    };
+    callbacks.on_rpc = [](void* ctx, lattice_netid object, uint16_t, const void*, size_t) {
+      static_cast<InterestPair*>(ctx)->heard.push_back(poked(object));
     };
     callbacks.on_despawn = [](void* ctx, lattice_netid object) {
       auto& pair = *static_cast<InterestPair*>(ctx);

@@ -376,6 +376,39 @@ TEST(InterestEvents, LeavingAndDestructionAreToldApart) {
 // The set of a client is being made there: an object that appears in it would be missed.
 // Calls follow what a client has. Its set is made with its snapshots, and those wait for its
 // acknowledgements.
+// When it is made, nobody knows yet who gets the object.
+TEST(InterestEvents, ACallRightAfterASpawnReachesThoseWhoGetTheObject) {
+  InterestPair pair;
+  ASSERT_TRUE(pair.connect()) << lattice_last_error();
+  pair.run(500);
+  const lattice_netid near = pair.spawn_at(5);
+  EXPECT_EQ(pair.poke(near), LATTICE_OK);
+  const lattice_netid far = pair.spawn_at(500);
+  EXPECT_EQ(pair.poke(far), LATTICE_OK);
+  EXPECT_EQ(pair.poke(near), LATTICE_OK);
+  const lattice_netid gone = pair.spawn_at(6);
+  EXPECT_EQ(pair.poke(gone), LATTICE_OK);
+  EXPECT_EQ(lattice_despawn(pair.server(), gone), LATTICE_OK);
+  pair.run(500);
+  EXPECT_EQ(pair.heard, (Lines{spawned(near), poked(near), poked(near)}));
+  pair.look_from(500);  // a call on what was out of sight does not come later
+  pair.run(500);
+  EXPECT_EQ(std::count(pair.heard.begin(), pair.heard.end(), spawned(far)), 1);
+  EXPECT_EQ(std::count(pair.heard.begin(), pair.heard.end(), poked(far)), 0);
+}
+
+// More calls than are kept, on objects that the client does not get, take no place from others.
+TEST(InterestEvents, CallsThatWaitAreBounded) {
+  InterestPair pair;
+  ASSERT_TRUE(pair.connect()) << lattice_last_error();
+  pair.run(500);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(pair.poke(pair.spawn_at(500)), LATTICE_OK);
+  const lattice_netid near = pair.spawn_at(5);
+  EXPECT_EQ(pair.poke(near), LATTICE_OK);
+  pair.run(500);
+  EXPECT_EQ(pair.heard, (Lines{spawned(near), poked(near)}));
+}
+
 TEST(InterestEvents, ARuleHidesAtOnceAlsoFromAClientThatGetsNoSnapshots) {
   InterestPair pair;
   const lattice_netid thing = pair.spawn_at(5);

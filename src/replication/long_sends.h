@@ -96,7 +96,7 @@ class LongSends {
 
   std::vector<LongSend> sends_;
   std::vector<Baseline> baselines_;  // in the order in which they came
-  std::vector<uint8_t> spare_;  // the memory of the state that ended last
+  std::vector<uint8_t> spare_;       // the memory of the state that ended last
 };
 
 }  // namespace lattice::replication

@@ -377,7 +377,9 @@ void ReplicaList::on_receipt(uint32_t receipt, bool acked) {
   if (!record.found) return;
   for (const std::span<const SentEntry> run : {record.first, record.second}) {
     for (const SentEntry& entry : run) {  // what a receipt is about has left the cache since it was sent
-      if (entry.index() < replicas_.size()) base::prefetch(&replicas_[entry.index()]);
+      if (entry.is_of_replica() && entry.index() < replicas_.size()) {
+        base::prefetch(&replicas_[entry.index()]);
+      }
     }
     for (const SentEntry& entry : run) {
       if (acked) {
@@ -406,7 +408,7 @@ void ReplicaList::on_acked(const SentEntry& entry, Tick tick, bool keep) {
   take_ack(entry.index(), version, tick, fresh, entry.send);
   if (came_into_step(entry.index(), tick)) {
     const uint32_t slot = slots_.slot(entry.index());
-    steps_.on_acked(slot >> kGroupBits, 1u << slot % kGroupSlots, tick, keep);
+    steps_.find(slot >> kGroupBits)->on_acked(1u << slot % kGroupSlots, tick, keep);
   }
   if (kind == EntryKind::kFull) {
     // A rested entry that overtook the first full entry said nothing to the client (D-17).
@@ -455,7 +457,7 @@ void ReplicaList::on_lost(const SentEntry& entry, Tick tick) {
   }
   if (came_into_step(entry.index(), tick)) {
     const uint32_t slot = slots_.slot(entry.index());
-    static_cast<void>(steps_.on_lost(slot >> kGroupBits, 1u << slot % kGroupSlots, tick));
+    static_cast<void>(steps_.find(slot >> kGroupBits)->on_lost(1u << slot % kGroupSlots, tick));
   }
   replica.lost = true;
   if (entry.send == replica.sends) replica.in_flight = false;

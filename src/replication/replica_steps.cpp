@@ -156,12 +156,12 @@ void ReplicaList::begin_step(const StepBegin& begin) {
 void ReplicaList::on_block(const SentEntry& entry, Tick tick, bool keep, bool acked) {
   const uint32_t group = entry.index();
   const uint32_t mask = entry.mask();
-  const Step* step = steps_.find(group);
+  Step* step = steps_.find(group);
   const uint32_t in_step = step != nullptr ? step->mask & mask : 0;
-  if (acked) {
-    steps_.on_acked(group, mask, tick, keep);
-  } else {
-    for (uint32_t rest = steps_.on_lost(group, mask, tick); rest != 0; rest &= rest - 1) {
+  if (step != nullptr && acked) {
+    step->on_acked(mask, tick, keep);
+  } else if (step != nullptr) {
+    for (uint32_t rest = step->on_lost(mask, tick); rest != 0; rest &= rest - 1) {
       const uint32_t slot = (group << kGroupBits) + static_cast<uint32_t>(std::countr_zero(rest));
       replicas_[slots_.find(slot)].count_loss();
     }

@@ -26,35 +26,33 @@ void StepList::remove(uint32_t slot) {
   steps_.pop_back();
 }
 
-void StepList::on_acked(uint32_t group, uint32_t mask, Tick tick, bool keep) {
-  Step* step = find(group);
-  if (step == nullptr || base::tick_after(step->joined, tick) || !base::tick_after(tick, step->base)) return;
-  if (step->acked == 0 || base::tick_after(tick, step->part)) {
-    step->part = tick;
-    step->acked = 0;
+void Step::on_acked(uint32_t mask_acked, Tick tick, bool keep) {
+  if (lattice::base::tick_after(joined, tick) || !lattice::base::tick_after(tick, base)) return;
+  if (acked == 0 || lattice::base::tick_after(tick, part)) {
+    part = tick;
+    acked = 0;
   }
-  if (step->part != tick) return;
-  step->acked |= mask;
-  if ((step->mask & ~step->acked) != 0) return;
-  step->base = tick;
-  step->acked = 0;
-  step->any_lost = false;
-  if (keep) step->kept = tick;
+  if (part != tick) return;
+  acked |= mask_acked;
+  if ((mask & ~acked) != 0) return;
+  base = tick;
+  acked = 0;
+  any_lost = false;
+  if (keep) kept = tick;
 }
 
-uint32_t StepList::on_lost(uint32_t group, uint32_t mask, Tick tick) {
-  Step* step = find(group);
-  if (step == nullptr || base::tick_after(step->joined, tick)) return 0;
-  if (tick == step->sent) step->lost |= mask;
-  if (base::tick_after(tick, step->base)) step->any_lost = true;
-  return mask & step->mask;
+uint32_t Step::on_lost(uint32_t mask_lost, Tick tick) {
+  if (lattice::base::tick_after(joined, tick)) return 0;
+  if (tick == sent) lost |= mask_lost;
+  if (lattice::base::tick_after(tick, base)) any_lost = true;
+  return mask_lost & mask;
 }
 
 void StepList::age(Tick oldest) {
   for (Step& step : steps_) {
-    if (step.kept != 0 && base::tick_after(oldest, step.kept)) step.kept = 0;
+    if (step.kept != 0 && lattice::base::tick_after(oldest, step.kept)) step.kept = 0;
     for (Tick* tick : {&step.base, &step.sent, &step.joined, &step.part}) {
-      if (*tick != 0 && base::tick_after(oldest, *tick)) *tick = oldest;
+      if (*tick != 0 && lattice::base::tick_after(oldest, *tick)) *tick = oldest;
     }
   }
 }

@@ -35,6 +35,12 @@ struct Step {
   uint32_t bytes = 0;     // of its blocks when they were looked for last; 0: never yet
   bool any_lost = false;  // a block after the base was lost
   bool uneven = false;    // its objects have several base priorities
+
+  /// The states of `mask_acked` at `tick` were acked: those of a block, or one that went on its own when the
+  /// object came into step.
+  void on_acked(uint32_t mask_acked, Tick tick, bool keep);
+  /// They were lost. Returns those that are in step.
+  uint32_t on_lost(uint32_t mask_lost, Tick tick);
 };
 
 class StepList {
@@ -63,11 +69,6 @@ class StepList {
   /// Takes an object of a step out. A step without objects ends.
   void remove(uint32_t slot);
 
-  /// The states of `mask` at `tick` were acked: those of a block, or one that went on its own when the object
-  /// came into step.
-  void on_acked(uint32_t group, uint32_t mask, Tick tick, bool keep);
-  /// They were lost. Returns those that are in step.
-  uint32_t on_lost(uint32_t group, uint32_t mask, Tick tick);
   /// Moves ticks of long ago forward: ticks wrap.
   void age(Tick oldest);
 

@@ -144,15 +144,15 @@ typedef struct lattice_world_config {
   // ---- Sending rate ----
   uint32_t congestion_mode;  ///< a lattice_congestion_mode, default LATTICE_CONGESTION_DELAY
   /// Most bytes of UDP payload per second that each connection sends, in any mode, up to 4000000000: one
-  /// ceiling, the same for all connections. 0, the default, for no ceiling. No second has more than this and what may leave at once: 2400 bytes, or, if
-  /// that is more, the bytes of the time between two pumps at this rate. Acknowledgements, control messages
-  /// and the search for larger datagrams may come 1200 bytes before their time. That search takes a tenth of
-  /// the ceiling at most, and with less than some 70,000 it waits until the rate is not used. The handshake
-  /// and the keepalives that measure the round trip are not counted. The least is what the connection needs
-  /// in any case: 40 packets per second or more of 53 bytes with acknowledgements, and in them snapshots of
-  /// 64 + 2 * predicted_set_bytes bytes at the snapshot rate: 5960 with the defaults. On a client inputs of
-  /// 16 bytes at the tick rate: 4140. With transport_only 2120. A refusal says the least and what it is made
-  /// of.
+  /// ceiling, the same for all connections. 0, the default, for no ceiling. No second has more than this and
+  /// what may leave at once: 2400 bytes, or, if that is more, the bytes of the time between two pumps at this
+  /// rate. Acknowledgements, control messages and the search for larger datagrams may come 1200 bytes before
+  /// their time. That search takes a tenth of the ceiling at most, and with less than some 70,000 it waits
+  /// until the rate is not used. The handshake and the keepalives that measure the round trip are not
+  /// counted. The least is what the connection needs in any case: 40 packets per second or more of 53 bytes
+  /// with acknowledgements, and in them snapshots of 64 + 2 * predicted_set_bytes bytes at the snapshot rate:
+  /// 5960 with the defaults. On a client inputs of 16 bytes at the tick rate: 4140. With transport_only 2120.
+  /// A refusal says the least and what it is made of.
   uint32_t max_send_bytes_per_s;
 
   // ---- Large transfers (transfer.h) ----

@@ -127,8 +127,8 @@ LATTICE_API size_t lattice_get_prop(lattice_world* world, lattice_netid object, 
 ///
 /// The library owns the structure. The pointer is valid until the object despawns. Who keeps it must announce
 /// later writes with lattice_object_wake(), or give the type LATTICE_TYPE_COMPARE_ALWAYS. NULL with
-/// LATTICE_ERROR_NOT_FOUND when there is no such object or behaviour. What a client writes into an object that
-/// it does not simulate reaches nobody, and the next state that comes replaces it.
+/// LATTICE_ERROR_NOT_FOUND when there is no such object or behaviour. What a client writes into an object
+/// that it does not simulate reaches nobody, and the next state that comes replaces it.
 ///
 ///     pawn_state* pawn = lattice_object_state(world, object, 0);
 ///     if (pawn != NULL) pawn->x += pawn->velocity_x * dt_s;
@@ -234,9 +234,9 @@ LATTICE_API size_t lattice_object_view(lattice_world* world, lattice_netid objec
                                        void* out, size_t cap);
 
 /// Copies the newest authoritative state of one behaviour into `out`, and its tick into `tick`: the networked
-/// members, and zero in all other bytes. `tick` may be NULL. Returns the bytes written. 0 on failure: LATTICE_ERROR_NOT_FOUND when there is no such object or
-/// behaviour, or no confirmed state yet; LATTICE_ERROR_BUFFER_TOO_SMALL when `cap` is below the size of the
-/// structure.
+/// members, and zero in all other bytes. `tick` may be NULL. Returns the bytes written. 0 on failure:
+/// LATTICE_ERROR_NOT_FOUND when there is no such object or behaviour, or no confirmed state yet;
+/// LATTICE_ERROR_BUFFER_TOO_SMALL when `cap` is below the size of the structure.
 LATTICE_API size_t lattice_object_confirmed(lattice_world* world, lattice_netid object, uint32_t behaviour,
                                             void* out, size_t cap, uint32_t* tick);
 

@@ -1,5 +1,6 @@
 // What a player saw when an input was made: the moment at which objects of others were drawn, and the newest
-// snapshot that had arrived. Spec: D-45 to D-47. With it a server can judge a shot by what its player aimed at.
+// snapshot that had arrived. Spec: D-45 to D-47. With it a server can judge a shot by what its player aimed
+// at.
 //
 // A view time is a tick and 256ths of one. The client rounds it before it draws (round_view), so the server
 // gets the very moment that was drawn, not one nearby.

@@ -1,6 +1,7 @@
 #include "replication/pinned_versions.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/assert.h"
 

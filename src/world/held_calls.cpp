@@ -1,21 +1,36 @@
 #include "world/held_calls.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace lattice::world {
 
-bool HeldCalls::holds(ConnectionHandle to, uint64_t network_id) const {
-  return std::any_of(calls_.begin(), calls_.end(),
-                     [&](const Call& call) { return call.to == to && call.network_id == network_id; });
+const HeldCalls::Client* HeldCalls::find(ConnectionHandle to) const {
+  const bool is_known = to.slot < clients_.size() && clients_[to.slot].to == to;
+  return is_known ? &clients_[to.slot] : nullptr;
 }
 
-void HeldCalls::hold(ConnectionHandle to, uint64_t network_id, lattice_channel channel,
-                     std::span<const uint8_t> body) {
-  const auto is_same_client = [to](const Call& call) { return call.to == to; };
-  if (static_cast<size_t>(std::count_if(calls_.begin(), calls_.end(), is_same_client)) == kMostCalls) {
-    calls_.erase(std::find_if(calls_.begin(), calls_.end(), is_same_client));
-  }
-  calls_.push_back({to, network_id, channel, {body.begin(), body.end()}});
+bool HeldCalls::holds(ConnectionHandle to, uint64_t network_id) const {
+  const Client* client = find(to);
+  return client != nullptr && std::any_of(client->calls.begin(), client->calls.end(),
+                                          [&](const Call& call) { return call.network_id == network_id; });
+}
+
+bool HeldCalls::hold(ConnectionHandle to, Call call) {
+  if (to.slot >= clients_.size()) clients_.resize(size_t{to.slot} + 1);
+  Client& client = clients_[to.slot];
+  client.to = to;
+  if (client.calls.empty()) waiting_.push_back(to.slot);
+  const bool is_full = client.calls.size() == kMostCalls;
+  if (is_full) client.calls.pop_front();
+  client.calls.push_back(std::move(call));
+  return !is_full;
+}
+
+void HeldCalls::forget(ConnectionHandle to) {
+  if (find(to) == nullptr) return;
+  clients_[to.slot] = Client{};
+  std::erase(waiting_, to.slot);
 }
 
 }  // namespace lattice::world

@@ -7,7 +7,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
+#include <deque>
+#include <memory>
 #include <vector>
 
 #include "lattice/schema.h"
@@ -19,26 +20,39 @@ class HeldCalls {
  public:
   static constexpr size_t kMostCalls = 64;
 
+  using Body = std::shared_ptr<const std::vector<uint8_t>>;  // of one call for many clients
   struct Call {
-    ConnectionHandle to;
     uint64_t network_id = 0;
     lattice_channel channel = LATTICE_CHANNEL_UNRELIABLE;
-    std::vector<uint8_t> body;
+    Body body;
   };
 
-  bool empty() const { return calls_.empty(); }
   /// True while a call on the object waits for the client: further ones wait behind it.
   bool holds(ConnectionHandle to, uint64_t network_id) const;
-  void hold(ConnectionHandle to, uint64_t network_id, lattice_channel channel, std::span<const uint8_t> body);
-  /// Calls `settle(call)` for each call, in the order in which they were made, and forgets those for which
-  /// it is true.
-  template <class Settle>
-  void settle(Settle settle) {
-    std::erase_if(calls_, settle);
+  /// False when that dropped an older call.
+  bool hold(ConnectionHandle to, Call call);
+  /// Calls `is_due(client)` for each client with calls, and then `settle(client, call)` for each of its
+  /// calls, in the order in which they were made. Forgets those for which that is true.
+  template <class IsDue, class Settle>
+  void settle(IsDue is_due, Settle settle) {
+    std::erase_if(waiting_, [&](uint32_t slot) {
+      Client& client = clients_[slot];
+      if (!is_due(client.to)) return false;
+      std::erase_if(client.calls, [&](const Call& call) { return settle(client.to, call); });
+      return client.calls.empty();
+    });
   }
+  void forget(ConnectionHandle to);
 
  private:
-  std::vector<Call> calls_;
+  struct Client {
+    ConnectionHandle to;
+    std::deque<Call> calls;
+  };
+  const Client* find(ConnectionHandle to) const;
+
+  std::vector<Client> clients_;    // by connection slot
+  std::vector<uint32_t> waiting_;  // connection slots of those with calls
 };
 
 }  // namespace lattice::world

@@ -65,6 +65,14 @@ void Presenter::draw(uint32_t slot, Presentation& presentation, Tick tick, uint6
     presentation.show_between(from == nullptr ? to : from, to, t, smooths_, now_ns);
     return;
   }
+  if (predictor_.predicts(
+          slot)) {  // its ticks were forgotten when the clock jumped: it stands until the next one
+    const serialization::Layout& layout = presentation.layout();
+    present_.resize(layout.word_count());
+    static_cast<void>(layout.quantize(table_.host(slot), present_.data()));
+    presentation.show_between(present_.data(), present_.data(), 1.0, smooths_, now_ns);
+    return;
+  }
   if (interpolates_ && presentation.show_interpolated(received_.states(slot), view_time_, smooths_, now_ns)) {
     return;
   }

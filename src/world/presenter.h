@@ -100,6 +100,7 @@ class Presenter {
   std::vector<std::unique_ptr<Presentation>> spare_;
   uint64_t gone_poses_ = 0;  // of objects that are gone
   uint64_t gone_underruns_ = 0;
+  std::vector<serialization::Word> present_;  // of a prediction without ticks
   bool smooths_ = true;
   bool interpolates_ = true;
 };

@@ -96,12 +96,16 @@ OpResult Session::call_clients(const RpcCall& call, Now now) {
   if (const OpResult bad = encode_call(call); bad != OpResult::kOk) return bad;
   bool any = config_.has_player && is_callee(call, slot, local_peer());
   bool blocked = any && !rpcs_.loop_back(now.ns, local_peer());
+  HeldCalls::Body body;
   for (const std::unique_ptr<Client>& client : clients_->slots()) {
     if (!client || !is_callee(call, slot, client->peer)) continue;
     const ConnectionHandle to = client->connection;
     if (held_calls_.holds(to, call.network_id) || sender_->is_to_be_judged(to, slot)) {
       any = true;
-      held_calls_.hold(to, call.network_id, call.channel, rpcs_.body());
+      if (!body) body = std::make_shared<std::vector<uint8_t>>(rpcs_.body().begin(), rpcs_.body().end());
+      if (!held_calls_.hold(to, {call.network_id, call.channel, body})) {
+        rpcs_.count_refusal(replication::RpcRefusal::kQueueFull);
+      }
     } else if (sees(to, slot)) {
       any = true;
       blocked = !call_client(to, slot, call.channel, rpcs_.body()) || blocked;
@@ -119,13 +123,15 @@ bool Session::call_client(ConnectionHandle to, uint32_t slot, lattice_channel ch
   return true;
 }
 
-// A queue that is full now may have room later. Who does not get the object gets no call.
+// A queue that is full now may have room when the set is made again. Who does not get the object gets no
+// call.
 void Session::settle_held_calls() {
-  held_calls_.settle([this](const HeldCalls::Call& call) {
+  const auto is_due = [this](ConnectionHandle to) { return sender_->was_judged(to); };
+  held_calls_.settle(is_due, [this](ConnectionHandle to, const HeldCalls::Call& call) {
     const uint32_t slot = table_.find(call.network_id);
     if (slot == replication::kNoSlot) return true;
-    if (sender_->is_to_be_judged(call.to, slot)) return false;
-    return !sees(call.to, slot) || call_client(call.to, slot, call.channel, call.body);
+    if (sender_->is_to_be_judged(to, slot)) return false;
+    return !sees(to, slot) || call_client(to, slot, call.channel, *call.body);
   });
 }
 

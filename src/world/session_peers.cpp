@@ -108,6 +108,7 @@ void Session::forget_client(const Client& client) {
   if (input_receiver_) input_receiver_->close(client.connection.slot, current_tick_);
   if (sender_) sender_->leave(client.connection);
   rpcs_.forget(client.peer);
+  held_calls_.forget(client.connection);
   clients_->remove(client.connection);
 }
 

@@ -232,7 +232,7 @@ void Session::run_send(Now now) {
   now_ns_ = now.ns;
   endpoint_->begin_update(now.ns, now.unix_s);
   if (sender_) sender_->send(now.ns, input_receiver_ ? &*input_receiver_ : nullptr);
-  if (!held_calls_.empty()) settle_held_calls();
+  if (sender_) settle_held_calls();
   if (input_sender_ && clock_->ticking()) send_inputs(now);
   endpoint_->update_and_send(now.ns, now.unix_s);
 }

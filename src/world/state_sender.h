@@ -83,6 +83,11 @@ class StateSender {
   bool has(ConnectionHandle connection, uint32_t slot) const;
   /// True when the object came after the client's set was made last: nobody knows yet whether it enters.
   bool is_to_be_judged(ConnectionHandle connection, uint32_t slot) const;
+  /// True when the client's set was made in the last recorded tick.
+  bool was_judged(ConnectionHandle connection) const {
+    const Recipient* recipient = find(connection);
+    return recipient != nullptr && recipient->looked && recipient->look_tick == tick_;
+  }
   /// True when every object that was in the client's set at join has been acked once or is gone.
   bool loaded(ConnectionHandle connection);
   /// Takes the connection of a client that a send() found to be loaded(), each once; it may have left since.
@@ -102,12 +107,18 @@ class StateSender {
   uint64_t groups_cut() const { return batch_ ? batch_->groups_cut() : 0; }
 
  private:
-  /// How much more was looked at for a client than it may have of that, by what it has acked.
+  /// How much more was looked at for a client than it may have of that, by what it has acked; and how much of
+  /// what it was sent that is.
   struct Effort {
+    struct Parts {
+      uint32_t all = 0, acked = 0;
+    };
     uint64_t visited = 0, acked = 0;  // of the list, as far as they are counted
     uint64_t owed = 0;
-    Tick tick = 0;                   // of the last look
-    uint32_t acked_per_1024 = 1024;  // of the parts of late
+    Tick tick = 0;                // of the last look
+    uint32_t newest_acked = 256;  // of the parts of late, in 256ths
+    Parts now, before;            // in this span of time, and in the one before
+    Tick span_begin = 0;
   };
   /// A client, as the one who receives.
   struct Recipient {
@@ -129,6 +140,7 @@ class StateSender {
   };
 
   static bool is_braked(Recipient& recipient, Tick tick, uint32_t tick_rate_hz);
+  static bool acks_little(Effort& effort, Tick tick, Tick span_ticks);
   Recipient* find(ConnectionHandle connection) const;
   bool in_set(const Recipient& recipient, uint32_t slot) const;
   void touch_placed(uint32_t slot);

@@ -151,11 +151,47 @@ uint64_t snapshots_per_s(double lost_percent, bool owns) {
 // A snapshot looks at all that the client lacks. So that takes no more time than is bounded for each client,
 // whose acknowledgements earn more.
 TEST(Joining, a_client_that_lacks_much_and_acks_little_gets_few_snapshots) {
-  EXPECT_LE(snapshots_per_s(90, false), 6u);
+  EXPECT_LE(snapshots_per_s(90, false), 10u);
   const uint64_t owner = snapshots_per_s(90, true);
   EXPECT_GE(owner, 4u);
   EXPECT_LE(owner, 20u);
   EXPECT_GE(snapshots_per_s(0, false), 27u);
+}
+
+// What is lost for a moment is no reason.
+TEST(Joining, a_client_that_was_cut_off_for_a_moment_gets_its_snapshots_again) {
+  constexpr uint32_t kObjects = 20'000;
+  InterestPair pair(LATTICE_INTEREST_NONE);
+  std::vector<lattice_netid> objects;
+  for (uint32_t i = 0; i < kObjects; ++i) objects.push_back(pair.spawn_bulk(1));
+  ASSERT_TRUE(pair.connect()) << lattice_last_error();
+  ASSERT_TRUE(pair.run_until([&] { return info_of(pair.client_conn()).is_loaded != 0; }));
+  const auto sent = [&] {
+    lattice_world_stats stats;
+    lattice_world_stats_init(&stats);
+    EXPECT_EQ(lattice_world_get_stats(pair.server(), &stats), LATTICE_OK) << lattice_last_error();
+    return stats.snapshots_sent;
+  };
+  uint32_t number = 0;
+  const auto run = [&](uint32_t milliseconds) {
+    for (uint32_t ms = 0; ms < milliseconds; ms += 15) {
+      ++number;
+      for (uint32_t i = 0; i < kObjects / 20; ++i) {
+        auto* bulk = lattice_object_state(pair.server(), objects[i * 20], 0);
+        static_cast<Bulk*>(bulk)->numbers[0] = number;
+      }
+      pair.run(15);
+    }
+  };
+  for (int i = 0; i < 4; ++i) {
+    pair.cut(true);
+    run(1000);
+    pair.cut(false);
+    run(1000);
+    const uint64_t before = sent();
+    run(2000);
+    EXPECT_GE(sent() - before, 54u) << i;
+  }
 }
 
 }  // namespace

@@ -47,8 +47,13 @@ struct Outcome {
   float longest_step = 0, longest_way_back = 0;  // from one frame to the next
 };
 
-/// The client receives nothing for `gap_ms`. It draws each 4 ms, some four frames a tick.
-Outcome play(int gap_ms) {
+struct Trouble {
+  int gap_ms = 0;        // the client receives nothing for so long
+  double delay_ms = 60;  // each way, after the gap
+};
+
+/// The client draws each 4 ms, some four frames a tick.
+Outcome play(const Trouble& trouble) {
   Outcome outcome;
   MessagePair pair;
   register_walker(pair.server.world);
@@ -92,8 +97,9 @@ Outcome play(int gap_ms) {
   const uint64_t before = rollbacks();
   outcome = {};
   be_dark(true);
-  run(gap_ms);
+  run(trouble.gap_ms);
   be_dark(false);
+  pair.impair(trouble.delay_ms, 0);
   run(2000);
   outcome.rollbacks = rollbacks() - before;
   return outcome;
@@ -101,11 +107,21 @@ Outcome play(int gap_ms) {
 
 TEST(PredictedView, AGapInTheSnapshotsDoesNotMoveIt) {
   for (const int gap_ms : {100, 200, 400, 700}) {
-    const Outcome outcome = play(gap_ms);
+    const Outcome outcome = play({.gap_ms = gap_ms});
     EXPECT_EQ(outcome.rollbacks, 0u) << gap_ms;
     EXPECT_GT(outcome.longest_step, 0.0f) << gap_ms;
     EXPECT_LE(outcome.longest_step, kUnitsPerTick / 2) << gap_ms;
     EXPECT_LE(outcome.longest_way_back, 0.0f) << gap_ms;
+  }
+}
+
+// The clock of the client jumps ahead, and what it had predicted is forgotten. It goes on from where it is
+// seen.
+TEST(PredictedView, ALongerPathDoesNotMoveItBack) {
+  for (const double delay_ms : {150.0, 200.0, 250.0}) {
+    const Outcome outcome = play({.delay_ms = delay_ms});
+    EXPECT_GT(outcome.longest_step, 0.0f) << delay_ms;
+    EXPECT_LE(outcome.longest_way_back, kUnitsPerTick) << delay_ms;
   }
 }
 

@@ -104,7 +104,7 @@ void StateSender::begin_snapshots(Tick tick) {
     for (const uint32_t slot : turns_[turn]) {
       if (is_silent(slot, tick)) continue;
       Recipient& recipient = *recipients_[slot];
-      if (is_braked(recipient, tick, config_.tick_rate_hz)) continue;
+      if (is_braked(recipient, tick)) continue;
       recipient.begins_snapshot = true;
       if (!std::exchange(recipient.is_listed, true)) due_.push_back(slot);
     }
@@ -122,38 +122,15 @@ bool StateSender::is_silent(uint32_t slot, Tick tick) const {
   return (tick / interval_ticks_ + slot / interval_ticks_) % turns != 0;
 }
 
-// A snapshot looks at all that the client lacks. One that has much and acks little, but now and then
-// something, would cost that with each. So there are as many as a number of looks per second allows, and what
-// it acks; but as many as for one that is silent. Who owns something waits for its confirmations, and may
-// have more.
-bool StateSender::is_braked(Recipient& recipient, Tick tick, uint32_t tick_rate_hz) {
-  constexpr uint64_t kLooksPerAck = 64;
-  constexpr Tick kSpanS = 5;
-  const uint64_t looks_per_s = recipient.owned != 0 ? 300'000 : 40'000;
-  const uint32_t least_snapshots_per_s = recipient.owned != 0 ? 4 : 1;
-  Effort& effort = recipient.effort;
-  const uint64_t visited = recipient.list.visited(), acked = recipient.list.acked_entries();
-  const uint64_t earned =
-      uint64_t{tick - effort.tick} * looks_per_s / tick_rate_hz + (acked - effort.acked) * kLooksPerAck;
-  effort.owed = std::min(effort.owed + (visited - effort.visited), 2 * looks_per_s + earned);
-  effort.owed -= std::min(effort.owed, earned);
-  effort.visited = visited, effort.acked = acked, effort.tick = tick;
-  return acks_little(effort, tick, kSpanS * tick_rate_hz) && effort.owed > looks_per_s &&
-         tick - recipient.snapshot_tick < tick_rate_hz / least_snapshots_per_s;
-}
-
-// Less than half of what it was sent, for a while and still. An honest client loses much for a moment, and
-// acks all that comes after it: one that was braked then would get its snapshots late for as long as it lacks
-// much.
-bool StateSender::acks_little(Effort& effort, Tick tick, Tick span_ticks) {
-  constexpr uint32_t kLeastParts = 32;
-  if (tick - effort.span_begin >= span_ticks) {
-    effort.before = tick - effort.span_begin < 2 * span_ticks ? effort.now : Effort::Parts{};
-    effort.now = {};
-    effort.span_begin = tick;
-  }
-  const uint32_t all = effort.now.all + effort.before.all, acked = effort.now.acked + effort.before.acked;
-  return all >= kLeastParts && 2 * acked < all && effort.newest_acked < 128;
+bool StateSender::is_braked(Recipient& recipient, Tick tick) const {
+  SnapshotBrake::Turn turn;
+  turn.tick = tick;
+  turn.snapshot_tick = recipient.snapshot_tick;
+  turn.tick_rate_hz = config_.tick_rate_hz;
+  turn.owns = recipient.owned != 0;
+  turn.looks = recipient.list.visited();
+  turn.acked_entries = recipient.list.acked_entries();
+  return recipient.brake.holds(turn);
 }
 
 // The snapshots of a second are spread over its ticks as evenly as ticks allow: at 40 Hz of 60 on two of
@@ -330,10 +307,7 @@ void StateSender::send_progress(Recipient& recipient) {
 
 void StateSender::take_receipt(Recipient& recipient, uint32_t receipt, bool acked) {
   recipient.progress.on_receipt(receipt, acked);
-  Effort& effort = recipient.effort;
-  effort.newest_acked = (7 * effort.newest_acked + (acked ? 256 : 0)) / 8;
-  ++effort.now.all;
-  effort.now.acked += acked ? 1 : 0;
+  recipient.brake.on_part(acked);
   recipient.list.on_receipt(receipt, acked);
 }
 

@@ -24,6 +24,7 @@
 #include "world/input_receiver.h"
 #include "world/interest_hub.h"
 #include "world/snapshot_batch.h"
+#include "world/snapshot_brake.h"
 #include "world/waiting_receipts.h"
 #include "world/world_config.h"
 
@@ -107,19 +108,6 @@ class StateSender {
   uint64_t groups_cut() const { return batch_ ? batch_->groups_cut() : 0; }
 
  private:
-  /// How much more was looked at for a client than it may have of that, by what it has acked; and how much of
-  /// what it was sent that is.
-  struct Effort {
-    struct Parts {
-      uint32_t all = 0, acked = 0;
-    };
-    uint64_t visited = 0, acked = 0;  // of the list, as far as they are counted
-    uint64_t owed = 0;
-    Tick tick = 0;                // of the last look
-    uint32_t newest_acked = 256;  // of the parts of late, in 256ths
-    Parts now, before;            // in this span of time, and in the one before
-    Tick span_begin = 0;
-  };
   /// A client, as the one who receives.
   struct Recipient {
     Recipient(ConnectionHandle to, const replication::ReplicaList::Config& known)
@@ -135,12 +123,11 @@ class StateSender {
     uint32_t budget_bytes = 0;  // of the last snapshot; 0: unbounded
     Tick snapshot_tick = 0;     // of the last snapshot
     uint32_t owned = 0;         // objects that it owns
-    Effort effort;
+    SnapshotBrake brake;
     replication::JoinProgress progress;
   };
 
-  static bool is_braked(Recipient& recipient, Tick tick, uint32_t tick_rate_hz);
-  static bool acks_little(Effort& effort, Tick tick, Tick span_ticks);
+  bool is_braked(Recipient& recipient, Tick tick) const;
   Recipient* find(ConnectionHandle connection) const;
   bool in_set(const Recipient& recipient, uint32_t slot) const;
   void touch_placed(uint32_t slot);

@@ -5,6 +5,7 @@
 // A side that listens:
 //   client_table      who is at which connection
 //   state_sender      what this side writes goes out: versions, sets, snapshots, and why something is missing
+//   snapshot_brake    part of state_sender: who acknowledges little of much gets fewer snapshots
 //   interest_hub      part of state_sender: who sees what, from what the game said of objects and viewers
 //   input_receiver    the inputs of other peers come in
 //
@@ -19,6 +20,7 @@
 // Both:
 //   placed_set        the objects that were placed before the session
 //   rpc_router        RPC bodies to and from the game
+//   held_calls        those of an authority on objects so new that nobody knows yet who gets them
 //   frame_log         what happened between two frames
 //
 // Refuses to: read a clock (time is an argument), know C structures of the ABI, hold game rules. It calls the

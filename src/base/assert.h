@@ -6,8 +6,10 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/compiler.h"
+
 namespace lattice::base {
-[[noreturn]] inline void assertion_failed(const char* what, const char* file, int line) {
+[[noreturn]] LATTICE_COLD inline void assertion_failed(const char* what, const char* file, int line) {
   std::fprintf(stderr, "lattice: invariant broken: %s (%s:%d)\n", what, file, line);
   std::abort();
 }

@@ -14,6 +14,13 @@
 #define LATTICE_PRINTF(text, first)
 #endif
 
+// Of a function that runs seldom: code that leads to it lies apart from the rest.
+#if defined(__GNUC__)
+#define LATTICE_COLD [[gnu::cold, gnu::noinline]]
+#else
+#define LATTICE_COLD
+#endif
+
 namespace lattice::base {
 
 /// Asks for the cache line of `at`.

@@ -149,7 +149,7 @@ class alignas(64) Connection {
 
   // Statistics (connection_statistics.cpp).
 
-  void count(Refusal refusal, uint64_t how_often = 1) {
+  LATTICE_COLD void count(Refusal refusal, uint64_t how_often = 1) {
     context_.totals.refusals.add(refusal, how_often);
     stats_.refusals.add(refusal, how_often);
   }
@@ -212,7 +212,7 @@ class alignas(64) Connection {
                  uint64_t echoed = 0);
   /// Counts an ack block that on_ack() found invalid, and closes the connection if the block names a skipped
   /// number.
-  void refuse_ack(const AckResult& result);
+  LATTICE_COLD void refuse_ack(const AckResult& result);
   /// False: because of this message, its packet must not be acked.
   bool on_message(const wire::Message& message, const Payload& payload);
   bool on_reliable_message(const wire::Message& message, const Payload& payload);
@@ -224,7 +224,7 @@ class alignas(64) Connection {
   // False: the message closed the connection.
   bool on_credit(std::span<const uint8_t> body);
   bool on_reset_token(std::span<const uint8_t> body);
-  void protocol_error(Refusal refusal);
+  LATTICE_COLD void protocol_error(Refusal refusal);
 
   // connection_send.cpp
   /// The largest datagram that is neither a message nor a probe: a Disconnect with a long text.

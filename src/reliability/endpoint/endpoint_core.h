@@ -76,8 +76,8 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
 
   // endpoint_resets.cpp
   /// Counts a session packet of an unknown connection, and may answer it with a reset.
-  void refuse_unknown(const base::PathId& from, const wire::PacketHeader& header, size_t header_bytes,
-                      size_t datagram_bytes);
+  LATTICE_COLD void refuse_unknown(const base::PathId& from, const wire::PacketHeader& header,
+                                   size_t header_bytes, size_t datagram_bytes);
 
   // endpoint_connections.cpp
   connection::Admission admit(const connection::AdmissionRequest& request) override;
@@ -106,7 +106,7 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   /// Makes a connection in the slot of `handle`, which is empty.
   Connection& make_connection(ConnectionHandle handle);
   /// Counts what is no connection's.
-  void count(Refusal refusal, uint64_t how_often = 1) { stats.refusals.add(refusal, how_often); }
+  LATTICE_COLD void count(Refusal refusal, uint64_t how_often = 1) { stats.refusals.add(refusal, how_often); }
   connection::ServerMoment moment() const {
     return {context.clock.now_ns(), context.clock.unix_s(), context.server_tick};
   }

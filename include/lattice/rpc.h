@@ -15,8 +15,9 @@ extern "C" {
 /// LATTICE_RPC_TO_ALL may also be sent to one client, with lattice_rpc_to().
 ///
 /// A call to clients goes to those that have the object, and LATTICE_RPC_TO_ALL succeeds with nobody there.
-/// With interest management, a call on an object that was spawned a moment ago waits until it shows who gets
-/// the object: for each client the newest 64 such calls. The others are dropped and counted (rpc_queue_full).
+/// With interest management, a call on an object that was spawned a moment ago waits until the sets of the
+/// clients are made again, and reaches those that get the object. For each client the newest 64 such calls
+/// wait. Older ones are dropped and counted (rpc_queue_full).
 ///
 /// Order at a client: on_spawn, then every reliable call the authority made on the object, then on_despawn. A
 /// call waits 2 s at most for its object: where the first state comes later, because the budget is small for

@@ -14,7 +14,7 @@
 #define LATTICE_PRINTF(text, first)
 #endif
 
-// Of a function that runs seldom: code that leads to it lies apart from the rest.
+// Marks a function that runs seldom. The compiler puts the code that leads to it apart from the rest.
 #if defined(__GNUC__)
 #define LATTICE_COLD [[gnu::cold, gnu::noinline]]
 #else

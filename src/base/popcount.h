@@ -1,5 +1,5 @@
-// Bits that are set, without a call: compilers know no instruction for it on every x86-64 processor, and the
-// function that they call instead reads a table.
+// Counts the bits that are set, without a call. Not every x86-64 processor has an instruction for it, so
+// std::popcount is a function that reads a table, unless the build is for newer processors alone.
 #pragma once
 
 #include <cstdint>

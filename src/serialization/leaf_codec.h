@@ -31,8 +31,8 @@ inline bool decode_leaf(BitReader& reader, const Leaf& leaf, const LeafExtra& ex
     set_leaf_value(leaf, words, reader.ReadCode(leaf.bits, leaf.max_code));
     return reader.ok();
   }
-  if (leaf.kind == LeafKind::kFixed &&
-      leaf.bits == 8) {  // bytes and small integers, of which inputs are made
+  const bool is_byte = leaf.kind == LeafKind::kFixed && leaf.bits == 8;
+  if (is_byte) {  // inputs are made of them
     words[0] = reader.ReadByte();
     return reader.ok();
   }

@@ -65,8 +65,8 @@ void Presenter::draw(uint32_t slot, Presentation& presentation, Tick tick, uint6
     presentation.show_between(from == nullptr ? to : from, to, t, smooths_, now_ns);
     return;
   }
-  if (predictor_.predicts(
-          slot)) {  // its ticks were forgotten when the clock jumped: it stands until the next one
+  // Its ticks were forgotten when the clock jumped: it stands still until the next one.
+  if (predictor_.predicts(slot)) {
     const serialization::Layout& layout = presentation.layout();
     present_.resize(layout.word_count());
     static_cast<void>(layout.quantize(table_.host(slot), present_.data()));
@@ -86,8 +86,8 @@ void Presenter::on_states(std::span<const replication::NewState> states, uint64_
     Presentation* presentation = presentation_of(state.slot);
     if (presentation == nullptr) continue;
     if (!in_frame) drawn_[state.slot].is_current = false;  // within a frame, the pose that was shown stays
-    if (!smooths_ || !interpolates_ || predictor_.predicts(state.slot))
-      continue;  // a prediction is never late
+    const bool is_interpolated = interpolates_ && !predictor_.predicts(state.slot);
+    if (!smooths_ || !is_interpolated) continue;
     const Word* former = received_.former(state.slot);
     const bool teleported = table_.info(state.slot).type->layout->teleported(former, state.words);
     presentation->received(received_.states(state.slot), teleported, view_time_, now_ns);

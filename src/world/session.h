@@ -189,8 +189,8 @@ class Session final : public reliability::EndpointHandler,
   OpResult despawn(uint64_t network_id);
   /// Until a write is announced, no tick looks at the object. False when another peer writes it.
   bool let_sleep(uint32_t slot);
-  /// The host structure of one behaviour, to read and write: that announces a write (announce_write()). Null
-  /// when there is no such object or behaviour.
+  /// The host structure of one behaviour of a live object, to read and write: that announces a write
+  /// (announce_write()). Null when there is no such behaviour.
   void* object_state(uint32_t slot, uint32_t behaviour);
   /// The same to read only.
   const void* read_state(uint32_t slot, uint32_t behaviour);

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -14,6 +15,7 @@
 
 #include "interest_pair.h"
 #include "lattice/lattice.hpp"
+#include "refusal_count.h"
 
 namespace lattice::test::interest_test {
 namespace {
@@ -407,6 +409,18 @@ TEST(InterestEvents, CallsThatWaitAreBounded) {
   EXPECT_EQ(pair.poke(near), LATTICE_OK);
   pair.run(500);
   EXPECT_EQ(pair.heard, (Lines{spawned(near), poked(near)}));
+}
+
+// Of calls on objects that a client does not get, none is lost.
+TEST(InterestEvents, CallsOutOfSightAreNotCountedAsLost) {
+  InterestPair pair;
+  ASSERT_TRUE(pair.connect()) << lattice_last_error();
+  pair.run(3000);
+  for (int i = 0; i < 300; ++i) {
+    for (int k = 0; k < 8; ++k) EXPECT_EQ(pair.poke(pair.spawn_at(500)), LATTICE_OK);
+    pair.run(15);
+  }
+  EXPECT_EQ(refusals(pair.server(), "rpc_queue_full"), 0u);
 }
 
 TEST(InterestEvents, ARuleHidesAtOnceAlsoFromAClientThatGetsNoSnapshots) {

@@ -70,7 +70,9 @@ void Connection::apply_ack(uint64_t packet_seq, const wire::AckBlock& ack,
     answer.unread_ns = context_.clock.unread_ns();
     answer.reading_every_ns = context_.clock.reading_every_ns();
     // Where a packet of the peer is missing, it may have answered earlier.
-    if (packet_seq == answered_by_ + 1) answer.longest_ns = now_ns() - result.first_sent_ns;
+    if (packet_seq == answered_by_ + 1 && path_.was_used_at(result.first_sent_ns)) {
+      answer.longest_ns = now_ns() - result.first_sent_ns;
+    }
     sample_ns = rtt_.add_delayed_sample(answer, now_ns());
   }
   answered_by_ = newest;

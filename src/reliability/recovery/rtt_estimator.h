@@ -37,8 +37,8 @@ class RttEstimator {
 
   /// An answer came `elapsed_ns` after its question. The peer says that the question was there for
   /// `told_delay_ns` before the answer left. The answer was here for `unread_ns` at most before this side
-  /// read it, and this side reads every `reading_every_ns`. Of the questions that it answers
-  /// and no answer before it could, the first took `longest_ns`, or 0 if that is not known.
+  /// read it, and this side reads every `reading_every_ns`. It answers questions that no
+  /// answer before it did: the first of them took `longest_ns`, or 0 if that is not known.
   struct Answer {
     uint64_t elapsed_ns;
     uint64_t told_delay_ns = 0;

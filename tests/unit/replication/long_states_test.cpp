@@ -445,6 +445,22 @@ TEST(LongStates, clients_that_go_give_the_pinned_states_back) {
   EXPECT_EQ(pair.authority.store.pin(slot), pinned.lock());
 }
 
+// A client that acks nothing but pieces does not have everything pinned.
+TEST(LongStates, the_oldest_baselines_go_where_there_are_many) {
+  constexpr uint32_t kMore = 6, kStates = LongSends::kMostBaselines + kMore;
+  LongSends sends;
+  std::vector<std::weak_ptr<const PinnedVersion>> pinned;
+  for (uint32_t index = 0; index < kStates; ++index) {
+    LongSend& send = sends.begin();
+    send.index = index;
+    send.pinned = std::make_shared<PinnedVersion>();
+    pinned.push_back(send.pinned);
+    sends.complete(index);
+  }
+  for (uint32_t index = 0; index < kStates; ++index)
+    EXPECT_EQ(pinned[index].expired(), index < kMore) << index;
+}
+
 // ---- Any sizes, budgets and losses ------------------------------------------------------------------
 
 // Objects that change, that rest, that are in pieces, that come and that go, while ticks wrap (T-04).

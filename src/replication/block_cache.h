@@ -40,11 +40,15 @@ class BlockCache {
     if (bytes_.size() >= kMaxBytes) begin_send(tick_);
   }
 
+  /// Another number after each call that forgot blocks: indexes are of no use any more.
+  uint32_t send() const { return send_; }
   /// The index of the block with the deltas of the objects in `mask`, bit i being slot 32 * group + i, from
   /// their states at `baseline` to the newest ones. kTooLong when it is too long, or when one of its entries
   /// is. None of the objects is the client's own. `mask` is not 0, and the states at `baseline` are in the
   /// store. Indexes are valid until the next begin_*().
   uint32_t find(uint32_t group, uint32_t mask, Tick baseline);
+  /// Counts a block that find() would have found, because the caller had kept its index.
+  void count_reuse() { ++shared_; }
   /// Valid until the next find() or begin_*().
   std::span<const uint8_t> bytes(uint32_t index) const {
     return std::span<const uint8_t>(bytes_).subspan(blocks_[index].first_byte, blocks_[index].size);

@@ -254,7 +254,7 @@ bool ReplicaList::is_worth_asking_each(uint64_t changed) const {
 void ReplicaList::wake_own(const ChangedGroups::Changes& since) {
   const std::span<const uint32_t> slots = slots_.slots();
   for (uint32_t index = 0; index < slots.size(); ++index) {
-    if (since.holds(slots[index]) && !steps_.holds(slots[index])) wake(index);
+    if (since.holds(slots[index]) && doing_[index] != Doing::kInStep) wake(index);
   }
   visited_ += slots.size();
   wake_settled(since);

@@ -25,7 +25,7 @@ void ReplicaList::follow_groups(const StateStore& store, const ChangedGroups::Ch
 
 void ReplicaList::wake_groups(const ChangedGroups::Changes& changes) {
   for (const ChangedGroups::Group& group : changes.groups) {
-    const Step* step = steps_.find(group.group);
+    const Step* step = steps_.find_in_turn(group.group);
     for (uint32_t rest = group.mask & ~(step != nullptr ? step->mask : 0); rest != 0; rest &= rest - 1) {
       const uint32_t slot = (group.group << kGroupBits) + static_cast<uint32_t>(std::countr_zero(rest));
       if (!lists_awake(slot)) wake_slot(slot);
@@ -156,7 +156,7 @@ void ReplicaList::begin_step(const StepBegin& begin) {
 void ReplicaList::on_block(const SentEntry& entry, Tick tick, bool keep, bool acked) {
   const uint32_t group = entry.index();
   const uint32_t mask = entry.mask();
-  Step* step = steps_.find(group);
+  Step* step = steps_.find_in_turn(group);
   const uint32_t in_step = step != nullptr ? step->mask & mask : 0;
   if (step != nullptr && acked) {
     step->on_acked(mask, tick, keep);

@@ -27,10 +27,6 @@ class SlotMap {
       if (cells_[at].slot == kNone) return kNone;
     }
   }
-  /// Fetches a small map into the cache. Only a hint.
-  void prefetch() const {
-    base::prefetch(cells_.data(), cells_.data() + std::min<size_t>(cells_.size(), 128));
-  }
   /// The slot must not be there yet.
   void insert(uint32_t slot, uint32_t index) {
     LATTICE_ASSERT(slot != kNone && find(slot) == kNone);

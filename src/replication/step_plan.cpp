@@ -40,6 +40,10 @@ void StepPlan::begin(std::span<Step> steps, Tick tick) {
   taken_.clear();
   ranks_.clear();
   too_long_.clear();
+  if (recent_send_ != blocks_.send() || recent_.size() < steps.size()) {
+    recent_.assign(std::max(recent_.size(), steps.size()), Recent());
+    recent_send_ = blocks_.send();
+  }
   waiting_ = reserved_bytes_ = bytes_ = parts_ = 0;
 }
 
@@ -73,6 +77,14 @@ bool StepPlan::has_room(uint32_t bytes, uint32_t budget_bytes) const {
 // than a block may be.
 bool StepPlan::find(uint32_t place) {
   Step& step = steps_[place];
+  Recent& recent = recent_[place];
+  if (recent.block.group == step.group && recent.block.mask == step.mask &&
+      recent.block.baseline == step.base) {
+    blocks_.count_reuse();
+    shared_.push_back(recent.block);
+    step.bytes = recent.bytes;
+    return true;
+  }
   const size_t before = shared_.size();
   if (step.base == tick_ || !find(Shared{step.group, step.mask, step.base, 0})) {
     shared_.resize(before);
@@ -82,6 +94,7 @@ bool StepPlan::find(uint32_t place) {
   for (size_t i = before; i < shared_.size(); ++i) {
     step.bytes += static_cast<uint32_t>(blocks_.bytes(shared_[i].block).size());
   }
+  if (shared_.size() == before + 1) recent = {shared_[before], step.bytes};
   return true;
 }
 

@@ -82,6 +82,10 @@ class StepPlan {
   bool has_room(uint32_t bytes, uint32_t budget_bytes) const;
 
  private:
+  struct Recent {
+    Shared block;
+    uint32_t bytes = 0;
+  };
   bool find(uint32_t place);
   bool find(Shared shared);
   bool place(std::span<const Shared> blocks, uint32_t budget_bytes, Used* used) const;
@@ -90,6 +94,10 @@ class StepPlan {
   BlockCache& blocks_;
   std::span<Step> steps_;
   Tick tick_ = 0;
+  /// By place, the block that a client got last, where it was one. The next client mostly has the same groups
+  /// at the same places.
+  std::vector<Recent> recent_;
+  uint32_t recent_send_ = 0;  // BlockCache::send() of its blocks
   std::vector<Shared> shared_;
   std::vector<uint32_t> taken_;  // places in steps_
   std::vector<uint64_t> ranks_;  // of all steps, in descending order

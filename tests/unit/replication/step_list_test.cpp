@@ -2,6 +2,7 @@
 // that entries on their own would make, and clients share them.
 #include "replication/step_list.h"
 
+#include "base/random.h"
 #include "support/seed_share.h"
 #include "unit/replication/crowd.h"
 #include "unit/replication/snapshot_soak.h"
@@ -99,6 +100,23 @@ struct StepBase : testing::Test {
   Tick base() const { return steps.find(3)->base; }
   StepList steps;
 };
+
+// Groups that begin and end at random, asked for in turn and out of turn.
+TEST(StepList, finds_in_turn_what_it_finds) {
+  StepList steps;
+  base::Random random(7);
+  for (uint32_t i = 0; i < 20'000; ++i) {
+    const auto group = static_cast<uint32_t>(random.next_below(24));
+    if (const uint64_t choice = random.next_below(8); choice == 0 && steps.find(group) == nullptr) {
+      steps.add(group).mask = 1;
+    } else if (choice == 1 && steps.find(group) != nullptr) {
+      steps.remove(group * kGroupSlots);
+    }
+    for (uint32_t asked = group; asked < group + 3; ++asked) {
+      ASSERT_EQ(steps.find_in_turn(asked), steps.find(asked)) << "group " << asked;
+    }
+  }
+}
 
 TEST_F(StepBase, moves_with_acked_blocks_and_never_back) {
   steps.find(3)->on_acked(0xFF, 20, false);

@@ -5,10 +5,11 @@
 // all against their states at one tick. Blocks begin and end at a byte, so they do not depend on their place
 // in a part. Bounded as EntryCache is: past kMaxBytes the next client starts with an empty cache.
 //
-// Most players own an object of one group, and get that group without it: a block that nobody else gets. It
-// is cut out of the block of all: the bits of an entry depend only on the entry before it, so most are copied
-// as they are. Of an entry that comes to follow another one, the members are copied. Where two such blocks
-// come before the block of all, that is encoded for those that will follow.
+// Who owns an object with members that are not for everyone gets its group without it: a block that nobody
+// else gets. So does a client with too small a budget for all groups. It is cut out of the block of all: the
+// bits of an entry depend only on the entry before it, so most are copied as they are. Of an entry that comes
+// to follow another one, the members are copied. Where two such blocks come before the block of all, that is
+// encoded for those that will follow.
 #pragma once
 
 #include <array>
@@ -44,8 +45,8 @@ class BlockCache {
   uint32_t send() const { return send_; }
   /// The index of the block with the deltas of the objects in `mask`, bit i being slot 32 * group + i, from
   /// their states at `baseline` to the newest ones. kTooLong when it is too long, or when one of its entries
-  /// is. None of the objects is the client's own. `mask` is not 0, and the states at `baseline` are in the
-  /// store. Indexes are valid until the next begin_*().
+  /// is. Each entry is the one that those get who do not own the object. `mask` is not 0, and the states at
+  /// `baseline` are in the store. Indexes are valid until the next begin_*().
   uint32_t find(uint32_t group, uint32_t mask, Tick baseline);
   /// Counts a block that find() would have found, because the caller had kept its index.
   void count_reuse() { ++shared_; }

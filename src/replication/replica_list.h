@@ -180,16 +180,18 @@ class ReplicaList {
   const Step* step_of(uint32_t slot) const { return steps_.find(slot >> kGroupBits); }
   /// Takes all objects out of step, and lets none come into step for a second.
   void end_steps(const StateStore& store);
-  /// Takes objects of one group out of step, and below: all of groups with several base priorities.
+  /// Takes objects of one group out of step.
   void end_step(const StateStore& store, uint32_t group, uint32_t mask) {
     leave_step(store, *steps_.find(group), mask);
   }
-  void end_uneven_steps(const StateStore& store);
+  /// Takes what has no turns out of step: groups with several base priorities, and the client's own objects.
+  void end_steps_without_turns(const StateStore& store);
   /// What comes into step: objects of one group that were just sent at the tick of the build, each on its
   /// own, and that have no reason to be sent on their own.
   struct StepBegin {
     uint32_t group = 0;
     uint32_t mask = 0;
+    uint32_t own = 0;     // of them, the client's own
     Tick base = 0;        // the client acked their states at this tick
     float priority = 0;   // the base priority of one
     bool uneven = false;  // another has another one

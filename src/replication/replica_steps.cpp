@@ -119,10 +119,11 @@ void ReplicaList::end_steps(const StateStore& store) {
   steps_from_ = tick_ + static_cast<Tick>(kStepPauseTicks);
 }
 
-void ReplicaList::end_uneven_steps(const StateStore& store) {
+void ReplicaList::end_steps_without_turns(const StateStore& store) {
   const std::vector<Step>& steps = steps_.steps();
   for (size_t at = steps.size(); at-- > 0;) {  // a step that ends is replaced by the last one
-    if (steps[at].uneven) leave_step(store, steps[at], steps[at].mask);
+    const uint32_t leave = steps[at].uneven ? steps[at].mask : steps[at].own;
+    if (leave != 0) leave_step(store, steps[at], leave);
   }
 }
 
@@ -138,6 +139,7 @@ void ReplicaList::begin_step(const StepBegin& begin) {
     return;
   }
   step->mask |= begin.mask;
+  step->own |= begin.own;
   step->sent = tick_;
   step->joined = tick_;
   step->acked = 0;

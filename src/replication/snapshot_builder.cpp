@@ -102,14 +102,14 @@ std::span<const SnapshotPart> SnapshotBuilder::build_prepared(ReplicaList& recip
   return parts_;
 }
 
-// Whether each of the client's own objects that differs from its acked state has an entry in this part.
-bool SnapshotBuilder::has_all_own(const BlockPlan::Part& part) const {
-  uint32_t missing = own_count_;
-  for (uint32_t b = part.first_block; missing != 0 && b < part.first_block + part.block_count; ++b) {
+// How many of the client's own objects have an entry in this part.
+uint32_t SnapshotBuilder::count_own(const BlockPlan::Part& part) const {
+  uint32_t count = 0;
+  for (uint32_t b = part.first_block; count != own_count_ && b < part.first_block + part.block_count; ++b) {
     const BlockPlan::Block& block = plan_.blocks()[b];
-    if (candidates_[plan_.order()[block.first]].is_own) missing -= block.count;
+    if (candidates_[plan_.order()[block.first]].is_own) count += block.count;
   }
-  return missing == 0;
+  return count;
 }
 
 void SnapshotBuilder::write(ReplicaList& recipient, const SnapshotHeader& header, uint32_t budget_bytes) {
@@ -120,7 +120,7 @@ void SnapshotBuilder::write(ReplicaList& recipient, const SnapshotHeader& header
   const size_t room_bytes = most_parts * config_.part_capacity_bytes;
   if (buffer_.size() < room_bytes) buffer_.resize(room_bytes);
   for (const BlockPlan::Part& part : plan_.parts()) {
-    BitWriter out = begin_part(recipient, header, has_all_own(part));
+    BitWriter out = begin_part(recipient, header, count_own(part));
     for (uint32_t b = part.first_block; b < part.first_block + part.block_count; ++b) {
       write_block(out, recipient, plan_.blocks()[b]);
     }
@@ -148,12 +148,14 @@ void SnapshotBuilder::validate([[maybe_unused]] const ReplicaList& recipient) {
 #endif
 }
 
+// A part with entries of `own_count` of the client's own objects, to which more may come.
 BitWriter SnapshotBuilder::begin_part(ReplicaList& recipient, const SnapshotHeader& header,
-                                      bool confirms_own) {
+                                      uint32_t own_count) {
+  own_missing_ = own_count_ + steps_.own() - own_count;
   BitWriter out(std::span<uint8_t>(buffer_).subspan(used_bytes_, config_.part_capacity_bytes));
   out.WriteU32(tick_);
   out.WriteByte(static_cast<uint8_t>((header.has_input ? kFlagHasInput : 0) |
-                                     (confirms_own ? kFlagConfirmsOwn : 0) | (keep_ ? kFlagKeep : 0) |
+                                     (own_missing_ == 0 ? kFlagConfirmsOwn : 0) | (keep_ ? kFlagKeep : 0) |
                                      (unchanged_ ? kFlagUnchanged : 0)));
   if (header.has_input) {
     out.WriteVarint(header.last_input_tick == 0 ? 0 : tick_ - header.last_input_tick + 1);
@@ -171,6 +173,14 @@ void SnapshotBuilder::end_part(BitWriter& out) {
   stats_.bytes += parts_.back().bytes.size();
 }
 
+// The last part got entries of so many of the client's own objects: it may confirm them all now (D-40).
+void SnapshotBuilder::note_own(uint32_t count) {
+  if (count == 0) return;
+  own_missing_ -= count;
+  const size_t part_begin = used_bytes_ - parts_.back().bytes.size();
+  if (own_missing_ == 0) buffer_[part_begin + kFlagsOffset] |= kFlagConfirmsOwn;
+}
+
 // Puts a block behind what is in the last part. Cuts it where that fills the part.
 void SnapshotBuilder::write_shared(ReplicaList& recipient, const SnapshotHeader& header,
                                    const StepPlan::Shared& shared) {
@@ -181,12 +191,13 @@ void SnapshotBuilder::write_shared(ReplicaList& recipient, const SnapshotHeader&
     const uint32_t lower = lower_half(shared.mask);
     for (const uint32_t mask : {lower, shared.mask & ~lower}) {
       const uint32_t block = blocks_.find(shared.group, mask, shared.baseline);
-      write_shared(recipient, header, StepPlan::Shared{shared.group, mask, shared.baseline, block});
+      write_shared(recipient, header,
+                   StepPlan::Shared{shared.group, mask, shared.baseline, block, shared.own & mask});
     }
     return;
   }
   if (bytes.size() > room) {
-    BitWriter out = begin_part(recipient, header, own_count_ == 0);
+    BitWriter out = begin_part(recipient, header, 0);
     end_part(out);
   }
   SnapshotPart& part = parts_.back();
@@ -197,6 +208,7 @@ void SnapshotBuilder::write_shared(ReplicaList& recipient, const SnapshotHeader&
   recipient.ledger().add(SentEntry::block(shared.group, shared.mask));
   stats_.delta_entries += count;
   stats_.in_step += count;
+  note_own(base::popcount(shared.own));
 }
 
 void SnapshotBuilder::write_block(BitWriter& out, ReplicaList& recipient, const BlockPlan::Block& block) {

@@ -199,8 +199,9 @@ class SnapshotBuilder {
   }
   void write(ReplicaList& recipient, const SnapshotHeader& header, uint32_t budget_bytes);
   void validate(const ReplicaList& recipient);
-  BitWriter begin_part(ReplicaList& recipient, const SnapshotHeader& header, bool confirms_own);
+  BitWriter begin_part(ReplicaList& recipient, const SnapshotHeader& header, uint32_t own_count);
   void end_part(BitWriter& out);
+  void note_own(uint32_t count);
   void write_shared(ReplicaList& recipient, const SnapshotHeader& header, const StepPlan::Shared& shared);
   void write_block(BitWriter& out, ReplicaList& recipient, const BlockPlan::Block& block);
   void write_entry_head(BitWriter& out, ReplicaList& recipient, const BlockPlan::Block& block,
@@ -211,7 +212,7 @@ class SnapshotBuilder {
   void account_state(ReplicaList& recipient, const Candidate& candidate);
   void begin_steps(ReplicaList& recipient);
   void begin_step(ReplicaList& recipient, std::span<const Candidate> of_group);
-  bool has_all_own(const BlockPlan::Part& part) const;
+  uint32_t count_own(const BlockPlan::Part& part) const;
 
   // In snapshot_builder_pieces.cpp.
   bool may_send_pieces(uint32_t budget_bytes) const;
@@ -239,7 +240,8 @@ class SnapshotBuilder {
   bool unchanged_ = false;  // nothing is new to the client that build() works for (D-44)
   /// After so many ticks, an entry whose part was neither acked nor lost is sent again.
   uint32_t resend_ticks_ = 0;
-  uint32_t own_count_ = 0;  // own objects that differ from their acked state
+  uint32_t own_count_ = 0;    // own objects that differ from their acked state, without those in step
+  uint32_t own_missing_ = 0;  // of own_count_ and of those in step, those that the part lacks
   std::vector<Candidate> candidates_;
   std::vector<Waiting> waiting_;       // states that the client needs, in ascending slot
   std::vector<Waiting> long_waiting_;  // those whose entry does not fit a part

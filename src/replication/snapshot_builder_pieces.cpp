@@ -104,7 +104,7 @@ void SnapshotBuilder::write_piece_parts(ReplicaList& recipient, const SnapshotHe
     fill_with_pieces(recipient, std::min(capacity - parts_.back().bytes.size(), budget - used_bytes_));
     const bool has_room = budget - used_bytes_ >= kLeastPartBytes && parts_.size() < most_parts;
     if (!has_room || !recipient.longs().has_unsent()) return;
-    BitWriter out = begin_part(recipient, header, own_count_ == 0);
+    BitWriter out = begin_part(recipient, header, 0);
     end_part(out);
   }
 }

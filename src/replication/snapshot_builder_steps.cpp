@@ -49,7 +49,7 @@ void SnapshotBuilder::plan_steps(ReplicaList& recipient, uint32_t budget_bytes) 
   if (!recipient.takes_turns() && steps_.take_all(budget_bytes)) return;
   recipient.set_takes_turns(may_take_turns_);
   if (may_take_turns_) {
-    recipient.end_uneven_steps(store_);
+    recipient.end_steps_without_turns(store_);
   } else {
     recipient.end_steps(store_);
   }
@@ -137,7 +137,9 @@ void SnapshotBuilder::begin_step(ReplicaList& recipient, std::span<const Candida
   ReplicaList::StepBegin begin;
   begin.group = of_group[0].slot >> kGroupBits;
   for (const Candidate& candidate : of_group) {
-    if (candidate.kind != EntryKind::kDelta || candidate.is_own || !candidate.may_step) continue;
+    if (candidate.kind != EntryKind::kDelta || !candidate.may_step) continue;
+    // The client's own objects wait for no turn, and others share what the owner gets where all get the same.
+    if (candidate.is_own && (recipient.takes_turns() || candidate.type->layout->has_conditions())) continue;
     if (candidate.type->max_entry_bytes > config_.part_capacity_bytes) continue;  // one day it goes in pieces
     // An entry that is much longer than others would make the blocks hard to place.
     if (!candidate.chosen || candidate.bits > config_.part_capacity_bytes / 2) continue;
@@ -150,6 +152,7 @@ void SnapshotBuilder::begin_step(ReplicaList& recipient, std::span<const Candida
     if (acked_tick != begin.base) begin.mask = 0;
     begin.base = acked_tick;
     begin.mask |= 1u << candidate.slot % kGroupSlots;
+    if (candidate.is_own) begin.own |= 1u << candidate.slot % kGroupSlots;
     priorities[candidate.slot % kGroupSlots] = candidate.type->base_priority;
   }
   const auto of_priority = [&](float priority) {
@@ -170,6 +173,7 @@ void SnapshotBuilder::begin_step(ReplicaList& recipient, std::span<const Candida
   }
   begin.uneven = !recipient.takes_turns() && begin.mask != most;
   if (!begin.uneven) begin.mask = most;
+  begin.own &= begin.mask;
   if (begin.mask != 0) recipient.begin_step(begin);
 }
 

@@ -60,6 +60,7 @@ inline uint32_t run_bytes(uint32_t length_bytes, uint32_t first, uint32_t count)
   return count * kPieceBytes < length_bytes - begin ? count * kPieceBytes : length_bytes - begin;
 }
 
+inline constexpr size_t kFlagsOffset = 4;  // of a part's flags, behind its tick
 inline constexpr uint8_t kFlagHasInput = 0x80;
 inline constexpr uint8_t kFlagConfirmsOwn = 0x40;
 inline constexpr uint8_t kFlagKeep = 0x20;

@@ -16,6 +16,7 @@ void StepList::remove(uint32_t slot) {
   const uint32_t at = step_of_.find(group);
   LATTICE_ASSERT(at != SlotMap::kNone && holds(slot));
   steps_[at].mask &= ~(1u << slot % kGroupSlots);
+  steps_[at].own &= steps_[at].mask;
   if (steps_[at].mask != 0) return;
   step_of_.erase(group);
   if (at + 1 != steps_.size()) {

@@ -1,6 +1,7 @@
 // The objects whose states one client gets in step: a snapshot holds a delta of all of a group against one
 // tick, or nothing of the group. They are listed by groups of 32 slots, so that a snapshot and its acks cost
-// something per group and nothing per object. Spec: X-01, D-15, D-26.
+// something per group and nothing per object. The client's own objects are among them where everyone gets the
+// same of their type and the budget suffices for all. Spec: X-01, D-15, D-26.
 //
 // True at all times, for each object in a group's mask:
 //   - The client has acked its state at tick `base`, in a part of that snapshot or by an entry on its own.
@@ -22,6 +23,7 @@ namespace lattice::replication {
 struct Step {
   uint32_t group = 0;
   uint32_t mask = 0;  // the objects that are in step; bit i: slot 32 * group + i
+  uint32_t own = 0;   // of them, the client's own
   Tick base = 0;
   Tick sent = 0;          // of the newest block, or of the entries on their own with which the step began
   Tick joined = 0;        // when the newest of its objects came: blocks up to here lack some
@@ -54,10 +56,9 @@ class StepList {
   }
   const Step* find(uint32_t group) const { return const_cast<StepList*>(this)->find(group); }
   /// find() for one who asks for many groups: cheap where they come in the order of steps(), some of them
-  /// twice, as they do in snapshots.
+  /// twice and one of them early, as they do in snapshots.
   Step* find_in_turn(uint32_t group) {
-    for (uint32_t at : {turn_ + 1, turn_}) {
-      if (at >= steps_.size()) at = 0;
+    for (const uint32_t at : {turn_ + 1, turn_ + 2, turn_, 0u}) {
       if (at < steps_.size() && steps_[at].group == group) return &steps_[turn_ = at];
     }
     Step* step = find(group);

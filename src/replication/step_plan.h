@@ -31,6 +31,7 @@ class StepPlan {
     uint32_t mask = 0;
     Tick baseline = 0;
     uint32_t block = 0;  // in the BlockCache
+    uint32_t own = 0;    // of mask, the client's own objects
   };
   /// What a snapshot holds already.
   struct Used {
@@ -71,6 +72,8 @@ class StepPlan {
   std::span<const uint32_t> too_long() const { return too_long_; }
 
   std::span<const Shared> shared() const { return shared_; }
+  /// The client's own objects in shared().
+  uint32_t own() const { return own_; }
   /// At most so many bytes does shared() take, with the parts that it begins; and so many parts does it
   /// begin.
   uint32_t bytes() const { return bytes_; }
@@ -87,6 +90,7 @@ class StepPlan {
     uint32_t bytes = 0;
   };
   bool find(uint32_t place);
+  void put_first(size_t first);
   bool find(Shared shared);
   bool place(std::span<const Shared> blocks, uint32_t budget_bytes, Used* used) const;
 
@@ -106,6 +110,7 @@ class StepPlan {
   uint32_t reserved_bytes_ = 0;
   uint32_t bytes_ = 0;
   uint32_t parts_ = 0;
+  uint32_t own_ = 0;
 };
 
 /// The lower half of the bits that are set.

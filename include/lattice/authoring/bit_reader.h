@@ -180,12 +180,14 @@ class BitReader {
   uint64_t ReadU64() { return detail::swapped(read(64)); }
   /// A varint of WriteVarint(). One that is longer than it need be fails.
   uint64_t ReadVarint() {
-    uint64_t value = 0;
-    for (unsigned group = 0; group < 8; ++group) {
+    uint64_t value = read(8);
+    if (value < 0x80) return value;
+    value &= 0x7F;
+    for (unsigned group = 1; group < 8; ++group) {
       const uint64_t byte = read(8);
       value |= (byte & 0x7F) << (7 * group);
       if ((byte & 0x80) == 0) {
-        if (group > 0 && byte == 0) fail();
+        if (byte == 0) fail();
         return ok_ ? value : 0;
       }
     }
@@ -249,7 +251,8 @@ class BitReader {
     position_ += n;
     return v;
   }
-  // n <= bits_left(). Loads the 8 bytes the field starts in, and the ninth if it reaches that far.
+  // n <= bits_left(). Loads the 8 bytes the field starts in, and the ninth if it reaches that far. Near the
+  // end, loads those of the field.
   uint64_t peek(unsigned n) const {
     if (n == 0) return 0;
     const size_t byte = position_ / 8;
@@ -260,7 +263,8 @@ class BitReader {
       std::memcpy(&head, data_ + byte, sizeof head);
       head = detail::big_endian(head);
     } else {
-      for (size_t i = 0; i < available; ++i) head |= static_cast<uint64_t>(data_[byte + i]) << (56 - 8 * i);
+      const size_t needed = (skip + n + 7) / 8;
+      for (size_t i = 0; i < needed; ++i) head |= static_cast<uint64_t>(data_[byte + i]) << (56 - 8 * i);
     }
     head <<= skip;
     if (skip + n > 64) head |= static_cast<uint64_t>(data_[byte + 8]) >> (8 - skip);

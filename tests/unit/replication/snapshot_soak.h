@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "unit/replication/replication_fixture.h"
@@ -101,8 +102,27 @@ class CheckingListener : public SnapshotListener {
     check(slot, tick, shown_[mirror_.network_id(slot)].state.data());
     ++markers;
   }
+  /// A part of `tick` has confirmed the client's own objects: each is shown as it was then, or later (D-40).
+  /// One whose state may go in pieces may be left out.
+  void check_own(Tick tick, const std::set<uint64_t>& in_set, uint32_t longest_entry) {
+    const auto at = truth_.find(tick);
+    if (at == truth_.end()) return;
+    for (const uint32_t slot : mirror_.ascending()) {
+      const ObjectInfo& info = mirror_.info(slot);
+      const auto object = at->second.find(info.network_id);
+      const bool is_own = object != at->second.end() && object->second.owner == peer_ && info.owner == peer_;
+      if (!is_own || info.type->max_entry_bytes > longest_entry || !in_set.contains(info.network_id))
+        continue;
+      const Shown& shown = shown_[info.network_id];
+      if (shown.tick == 0 || base::tick_after(shown.tick, tick)) continue;
+      ++confirmed;
+      ASSERT_EQ(shown.state, as_seen(*info.type->layout, object->second.words, true, shown.state.data()))
+          << "object " << info.network_id << " of tick " << shown.tick << " confirmed @" << tick;
+    }
+  }
   uint64_t states = 0;
   uint64_t markers = 0;
+  uint64_t confirmed = 0;
   std::map<uint64_t, uint32_t> calls_heard;
 
  private:
@@ -137,7 +157,11 @@ class SoakClient {
         listener(mirror, truth, peer),
         applier(types.table, mirror, listener, slot_bound(2 * options.max_objects)),
         link_(options.link),
-        random_(seed) {}
+        random_(seed) {
+    constexpr auto kOverhead = static_cast<uint32_t>(kEntryOverheadBytes);
+    const uint32_t budget = options.budget_bytes == 0 ? UINT32_MAX : options.budget_bytes;
+    longest_entry_ = std::max(std::min(options.builder.part_capacity_bytes, budget), kOverhead) - kOverhead;
+  }
 
   void send(Tick now, const SnapshotPart& part) {
     if (random_.chance(link_.loss)) {
@@ -172,6 +196,10 @@ class SoakClient {
       }
       const SnapshotApplier::Result result = applier.apply(flying_[i].bytes);
       ASSERT_NE(result, SnapshotApplier::Result::kRefused) << snapshot_refusal_name(applier.refusal());
+      if (result == SnapshotApplier::Result::kApplied && applier.header().confirms_own) {
+        listener.check_own(applier.header().server_tick, set_at[applier.header().server_tick],
+                           longest_entry_);
+      }
       const bool acked =
           result == SnapshotApplier::Result::kApplied && !silent && !random_.chance(link_.ack_loss);
       if (flying_[i].receipt != 0) receipts_.push_back({now + link_.min_delay, flying_[i].receipt, acked});
@@ -188,6 +216,7 @@ class SoakClient {
   }
 
   ReplicaList recipient;
+  std::map<Tick, std::set<uint64_t>> set_at;  // the network_ids in the set when snapshots were made
   ObjectTable mirror;
   CheckingListener listener;
   SnapshotApplier applier;
@@ -209,6 +238,7 @@ class SoakClient {
   };
   LinkModel link_;
   base::Random random_;
+  uint32_t longest_entry_ = 0;  // a longer one may go in pieces
   std::vector<Call> calls_;
   std::vector<Flying> flying_;
   std::vector<Receipt> receipts_;
@@ -427,6 +457,10 @@ class Soak {
         if (std::find(authority_.recipients.begin(), authority_.recipients.end(), &client->recipient) ==
             authority_.recipients.end()) {
           continue;
+        }
+        for (const uint32_t slot : authority_.table.ascending()) {
+          if (client->recipient.in_set(slot))
+            client->set_at[authority_.tick].insert(authority_.table.network_id(slot));
         }
         uint32_t bytes = 0;
         const SendRules* rules = options_.attach != 0 ? &groups_ : nullptr;

@@ -67,6 +67,15 @@ TEST(StepSoak, small_parts) {
   soak(40, 2, options, 0.2);
 }
 
+TEST(StepSoak, members_that_are_not_for_everyone) {
+  SoakOptions options;
+  options.streams = 1;
+  options.churn = 0.05;
+  options.conditions = true;
+  options.link = {.loss = 0.05, .max_delay = 6};
+  soak(45, 2, options, 0.2);
+}
+
 TEST(StepSoak, a_budget_that_is_sometimes_too_small) {
   SoakOptions options;
   options.streams = 0.98;
@@ -207,6 +216,68 @@ TEST(Blocks, a_lost_block_is_made_good_for_an_object_that_rests_since) {
   const std::optional<Replica> replica = client.find(rests, crowd.authority.store);
   EXPECT_EQ(replica->sent_tick, crowd.authority.tick);
   EXPECT_EQ(replica->acked_version, crowd.authority.store.version(rests));
+}
+
+// ---- The client's own object ----------------------------------------------------------------------------
+
+struct OwnInStep : testing::Test {
+  static constexpr uint64_t kPeer = 10;
+  void begin(uint32_t budget_bytes = 0) {
+    crowd.budget_bytes = budget_bytes;
+    crowd.clients[0] = std::make_unique<ReplicaList>(ReplicaList::Config{.peer_id = kPeer});
+    crowd.authority.recipients[0] = crowd.clients[0].get();
+    for (const uint32_t slot : crowd.slots) {
+      crowd.clients[0]->enter(slot, crowd.authority.table.network_id(slot));
+      crowd.clients[0]->owe(slot);
+    }
+    crowd.authority.table.set_authority(own, kPeer, LATTICE_AUTHORITY_SERVER, crowd.authority.tick);
+    crowd.authority.store.announce(own);
+    crowd.run(8);
+  }
+  /// By part, whether it confirms the client's own objects.
+  std::vector<bool> confirms(size_t client) {
+    crowd.change_all();
+    crowd.authority.builder.begin_send(crowd.authority.tick);
+    std::vector<bool> flags;
+    for (const std::vector<uint8_t>& part : crowd.send(*crowd.clients[client]))
+      flags.push_back((part[kFlagsOffset] & kFlagConfirmsOwn) != 0);
+    return flags;
+  }
+  Crowd crowd{16 * kGroupSlots, 2};
+  const uint32_t own = crowd.slots[5 * kGroupSlots + 7];
+};
+
+TEST_F(OwnInStep, is_confirmed_by_the_first_part_alone) {
+  begin();
+  ASSERT_TRUE(crowd.clients[0]->in_step(own));
+  const std::vector<bool> flags = confirms(0);
+  ASSERT_GT(flags.size(), 1u);
+  EXPECT_TRUE(flags[0]);
+  EXPECT_EQ(std::count(flags.begin(), flags.end(), true), 1);
+  const std::vector<bool> of_other = confirms(1);
+  EXPECT_EQ(std::count(of_other.begin(), of_other.end(), false), 0) << "who owns nothing lacks nothing";
+}
+
+TEST_F(OwnInStep, comes_out_of_step_where_groups_take_turns) {
+  begin();
+  ASSERT_TRUE(crowd.clients[0]->in_step(own));
+  crowd.budget_bytes = 600;
+  for (int i = 0; i < 100; ++i) {
+    const std::vector<bool> flags = confirms(0);
+    ASSERT_EQ(flags[0], true) << "snapshot " << i;
+    ASSERT_FALSE(crowd.clients[0]->in_step(own));
+  }
+  EXPECT_TRUE(crowd.clients[0]->takes_turns());
+  EXPECT_FALSE(crowd.clients[0]->steps().empty());
+}
+
+TEST_F(OwnInStep, comes_out_of_step_when_it_has_another_owner) {
+  begin();
+  ASSERT_TRUE(crowd.clients[0]->in_step(own));
+  crowd.authority.table.set_authority(own, kPeer + 1, LATTICE_AUTHORITY_SERVER, crowd.authority.tick);
+  crowd.authority.store.announce(own);
+  EXPECT_TRUE(confirms(0)[0]);
+  EXPECT_FALSE(crowd.clients[0]->in_step(own));
 }
 
 TEST(Blocks, an_announced_object_comes_out_of_step) {

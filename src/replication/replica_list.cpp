@@ -545,7 +545,7 @@ void ReplicaList::age(Tick oldest) {
     if (kept.version != 0 && base::tick_after(oldest, kept.tick)) kept = KeptState();
   }
   steps_.age(oldest);
-  for (Tick* tick : {&steps_from_, &changes_tick_, &settle_tick_}) {
+  for (Tick* tick : {&steps_from_, &own_steps_from_, &changes_tick_, &settle_tick_}) {
     if (base::tick_after(oldest, *tick)) *tick = oldest;
   }
 }

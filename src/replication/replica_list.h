@@ -88,6 +88,8 @@ class ReplicaList {
   /// A group takes further objects when so long none came: until each block since is acked, it keeps its
   /// base.
   static constexpr int32_t kStepPauseTicks = 64;
+  /// So long the client's own objects stay out of step, once they came out of it.
+  static constexpr int32_t kOwnStepPauseTicks = 8 * kStepPauseTicks;
   /// Every so many builds, the list looks for objects that settle. One that rests settles with the second
   /// look.
   static constexpr uint32_t kSettleLooks = 8;
@@ -186,6 +188,8 @@ class ReplicaList {
   }
   /// Takes what has no turns out of step: groups with several base priorities, and the client's own objects.
   void end_steps_without_turns(const StateStore& store);
+  /// Takes the client's own objects out of step. If there were any, none comes into step for some seconds.
+  void end_own_steps(const StateStore& store);
   /// What comes into step: objects of one group that were just sent at the tick of the build, each on its
   /// own, and that have no reason to be sent on their own.
   struct StepBegin {
@@ -202,6 +206,8 @@ class ReplicaList {
   bool takes_turns() const { return takes_turns_; }
   void set_takes_turns(bool on) { takes_turns_ = on; }
   bool may_begin_steps() const { return !base::tick_after(steps_from_, tick_); }
+  /// The same for the client's own objects.
+  bool may_begin_own_steps() const { return !takes_turns_ && !base::tick_after(own_steps_from_, tick_); }
   /// A state of the object goes to the client, so the client may hold it from now on.
   void note_held(uint32_t index);
   /// So many objects may be sent to the client that it does not hold. It has room for twice as many as the
@@ -337,7 +343,8 @@ class ReplicaList {
   Tick settle_tick_ = 0;
   uint32_t until_settle_ = kSettleLooks;
   bool any_quiet_ = false;
-  Tick steps_from_ = 0;  // from here on objects come into step
+  Tick steps_from_ = 0;      // from here on objects come into step
+  Tick own_steps_from_ = 0;  // the same of the client's own objects
   uint32_t groups_version_ = 0;
   uint32_t owed_at_join_ = 0;
   uint32_t joined_objects_ = 0;  // objects that owe() marked

@@ -122,8 +122,17 @@ void ReplicaList::end_steps(const StateStore& store) {
 void ReplicaList::end_steps_without_turns(const StateStore& store) {
   const std::vector<Step>& steps = steps_.steps();
   for (size_t at = steps.size(); at-- > 0;) {  // a step that ends is replaced by the last one
-    const uint32_t leave = steps[at].uneven ? steps[at].mask : steps[at].own;
-    if (leave != 0) leave_step(store, steps[at], leave);
+    if (steps[at].uneven) leave_step(store, steps[at], steps[at].mask);
+  }
+  end_own_steps(store);
+}
+
+void ReplicaList::end_own_steps(const StateStore& store) {
+  const std::vector<Step>& steps = steps_.steps();
+  for (size_t at = steps.size(); at-- > 0;) {  // a step that ends is replaced by the last one
+    if (steps[at].own == 0) continue;
+    leave_step(store, steps[at], steps[at].own);
+    own_steps_from_ = tick_ + static_cast<Tick>(kOwnStepPauseTicks);
   }
 }
 

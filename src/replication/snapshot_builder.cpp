@@ -115,6 +115,7 @@ uint32_t SnapshotBuilder::count_own(const BlockPlan::Part& part) const {
 void SnapshotBuilder::write(ReplicaList& recipient, const SnapshotHeader& header, uint32_t budget_bytes) {
   parts_.clear();
   used_bytes_ = 0;
+  confirmed_own_ = false;
   const bool has_pieces = recipient.longs().has_unsent();
   const size_t most_parts = plan_.parts().size() + steps_.parts() + (has_pieces ? kMaxPieceParts : 0);
   const size_t room_bytes = most_parts * config_.part_capacity_bytes;
@@ -152,6 +153,7 @@ void SnapshotBuilder::validate([[maybe_unused]] const ReplicaList& recipient) {
 BitWriter SnapshotBuilder::begin_part(ReplicaList& recipient, const SnapshotHeader& header,
                                       uint32_t own_count) {
   own_missing_ = own_count_ + steps_.own() - own_count;
+  confirmed_own_ = confirmed_own_ || own_missing_ == 0;
   BitWriter out(std::span<uint8_t>(buffer_).subspan(used_bytes_, config_.part_capacity_bytes));
   out.WriteU32(tick_);
   out.WriteByte(static_cast<uint8_t>((header.has_input ? kFlagHasInput : 0) |
@@ -177,8 +179,9 @@ void SnapshotBuilder::end_part(BitWriter& out) {
 void SnapshotBuilder::note_own(uint32_t count) {
   if (count == 0) return;
   own_missing_ -= count;
-  const size_t part_begin = used_bytes_ - parts_.back().bytes.size();
-  if (own_missing_ == 0) buffer_[part_begin + kFlagsOffset] |= kFlagConfirmsOwn;
+  if (own_missing_ != 0) return;
+  confirmed_own_ = true;
+  buffer_[used_bytes_ - parts_.back().bytes.size() + kFlagsOffset] |= kFlagConfirmsOwn;
 }
 
 // Puts a block behind what is in the last part. Cuts it where that fills the part.

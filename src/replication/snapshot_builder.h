@@ -240,8 +240,9 @@ class SnapshotBuilder {
   bool unchanged_ = false;  // nothing is new to the client that build() works for (D-44)
   /// After so many ticks, an entry whose part was neither acked nor lost is sent again.
   uint32_t resend_ticks_ = 0;
-  uint32_t own_count_ = 0;    // own objects that differ from their acked state, without those in step
-  uint32_t own_missing_ = 0;  // of own_count_ and of those in step, those that the part lacks
+  uint32_t own_count_ = 0;      // own objects that differ from their acked state, without those in step
+  uint32_t own_missing_ = 0;    // of own_count_ and of those in step, those that the part lacks
+  bool confirmed_own_ = false;  // some part lacks none
   std::vector<Candidate> candidates_;
   std::vector<Waiting> waiting_;       // states that the client needs, in ascending slot
   std::vector<Waiting> long_waiting_;  // those whose entry does not fit a part

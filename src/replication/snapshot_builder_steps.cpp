@@ -97,6 +97,9 @@ size_t SnapshotBuilder::line_up(ReplicaList& recipient, uint32_t budget_bytes) {
 // Sees what came out of step, and what comes into step.
 void SnapshotBuilder::end_build(ReplicaList& recipient, size_t postponed, uint32_t budget_bytes) {
   const bool fits = postponed == 0 && steps_.has_room(plan_.bytes() + steps_.bytes(), budget_bytes);
+  // No part has room for the blocks of all own objects and for what else is own. Entries on their own are
+  // shorter.
+  if (!confirmed_own_ && steps_.own() != 0) recipient.end_own_steps(store_);
   if (may_take_turns_) {
     for (const uint32_t group : steps_.too_long()) {
       recipient.end_step(store_, group, recipient.step_of(group << kGroupBits)->mask);
@@ -139,7 +142,8 @@ void SnapshotBuilder::begin_step(ReplicaList& recipient, std::span<const Candida
   for (const Candidate& candidate : of_group) {
     if (candidate.kind != EntryKind::kDelta || !candidate.may_step) continue;
     // The client's own objects wait for no turn, and others share what the owner gets where all get the same.
-    if (candidate.is_own && (recipient.takes_turns() || candidate.type->layout->has_conditions())) continue;
+    const bool may_own = recipient.may_begin_own_steps() && !candidate.type->layout->has_conditions();
+    if (candidate.is_own && !may_own) continue;
     if (candidate.type->max_entry_bytes > config_.part_capacity_bytes) continue;  // one day it goes in pieces
     // An entry that is much longer than others would make the blocks hard to place.
     if (!candidate.chosen || candidate.bits > config_.part_capacity_bytes / 2) continue;

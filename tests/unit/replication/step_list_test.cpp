@@ -271,6 +271,39 @@ TEST_F(OwnInStep, comes_out_of_step_where_groups_take_turns) {
   EXPECT_FALSE(crowd.clients[0]->steps().empty());
 }
 
+// A second own object is always new to the client, in a snapshot of several parts, whose first it is in.
+TEST_F(OwnInStep, comes_out_of_step_where_no_part_can_confirm_it) {
+  begin();
+  ASSERT_TRUE(crowd.clients[0]->in_step(own));
+  const uint32_t other = crowd.slots[9 * kGroupSlots + 1];
+  for (int i = 0; i < 40; ++i) {
+    crowd.authority.table.set_authority(other, kPeer, LATTICE_AUTHORITY_SERVER, crowd.authority.tick);
+    crowd.authority.store.announce(other);
+    std::vector<uint32_t> spawned;
+    for (int n = 0; n < 800; ++n) spawned.push_back(crowd.authority.spawn(crowd.types.actor()));
+    const std::vector<bool> flags = confirms(0);
+    for (const uint32_t slot : spawned) crowd.authority.despawn(slot);
+    ASSERT_GT(flags.size(), 2u);
+    ASSERT_TRUE(i == 0 || flags[0]) << "snapshot " << i;
+  }
+}
+
+// Their blocks fill more than a part.
+TEST_F(OwnInStep, objects_of_many_groups_are_confirmed) {
+  for (uint32_t group = 0; group < 16; ++group) {
+    const uint32_t slot = crowd.slots[group * kGroupSlots + 3];
+    crowd.authority.table.set_authority(slot, kPeer, LATTICE_AUTHORITY_SERVER, crowd.authority.tick);
+    crowd.authority.store.announce(slot);
+  }
+  begin();
+  int missed = 0;
+  for (int i = 0; i < 600; ++i) {
+    const std::vector<bool> flags = confirms(0);
+    missed += std::count(flags.begin(), flags.end(), true) == 0 ? 1 : 0;
+  }
+  EXPECT_LE(missed, 3) << "one each time that they try again, after some seconds";
+}
+
 TEST_F(OwnInStep, comes_out_of_step_when_it_has_another_owner) {
   begin();
   ASSERT_TRUE(crowd.clients[0]->in_step(own));

@@ -241,12 +241,18 @@ AckResult SentPacketHistory::on_ack(const wire::AckBlock& ack, uint64_t now_ns, 
   return result;
 }
 
-// `news` are the bits of newly acked packets before the highest.
+// `news` are the bits of newly acked packets before the highest. One that asks for no ack waits for none: the
+// peer names it when a later packet asks.
 uint64_t SentPacketHistory::first_sent_ns(uint64_t highest, uint32_t news) const {
   const uint64_t beyond = highest - std::min(highest, largest_acked_ + 1);
-  const uint32_t later = beyond >= 32 ? news : news & ((1u << beyond) - 1);
-  const uint64_t first = highest - static_cast<uint64_t>(std::bit_width(later));
-  return record(holds(first) ? first : highest).sent_ns;
+  uint32_t later = beyond >= 32 ? news : news & ((1u << beyond) - 1);
+  while (later != 0) {
+    const auto back = static_cast<uint64_t>(std::bit_width(later));
+    const uint64_t first = highest - back;
+    if (holds(first) && is_unsettled(record(first).state)) return record(first).sent_ns;
+    later &= ~(1u << (back - 1));
+  }
+  return record(highest).sent_ns;
 }
 
 // The patience without an ack of a later packet. The message timers have fired long before, so this loss

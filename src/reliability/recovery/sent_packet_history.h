@@ -62,8 +62,8 @@ struct AckResult {
   /// content does not matter, because packet numbers are never used again.
   bool has_sample = false;
   uint64_t sample_sent_ns = 0;
-  /// With a sample: when the first of the newly acked packets left, of those that are beyond all acked
-  /// before.
+  /// With a sample: when the first of the newly acked packets left, of those that ask for an ack and are
+  /// beyond all acked before.
   uint64_t first_sent_ns = 0;
 };
 

@@ -42,6 +42,27 @@ TEST(EndpointSlow, NothingIsLostOnAPathLongerThanTheLongestRto) {
   }
 }
 
+// A question and an answer each second, as of a menu or a chat. The acknowledgement of the answer leaves long
+// before the next question, and the server names it with that one.
+TEST(EndpointSlow, APauseBetweenMessagesIsNoRoundTrip) {
+  RigOptions options;
+  options.path.delay_ms = 25;
+  EndpointRig rig(std::move(options));
+  ASSERT_TRUE(rig.connect_all());
+  rig.run(3 * kSecond);
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_EQ(
+        rig.client().endpoint->send(rig.client().connection, Channel::kReliableOrdered, {}, Bytes(60, 1)),
+        SendResult::kOk);
+    rig.run(30 * kMs);
+    ASSERT_EQ(rig.server.endpoint->send(rig.server.connection, Channel::kReliableOrdered, {}, Bytes(60, 1)),
+              SendResult::kOk);
+    rig.run(870 * kMs);
+    EXPECT_LT(rig.client_stats().rto_ns, 120 * kMs);
+    EXPECT_LT(rig.server_stats().rto_ns, 120 * kMs);
+  }
+}
+
 /// Bytes per second that a full channel carries in the last 20 s of 30, from a client that is pumped so
 /// seldom.
 double carried_by_a_client_pumped_each(uint64_t interval_ns) {

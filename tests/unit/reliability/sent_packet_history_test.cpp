@@ -81,6 +81,20 @@ TEST_F(SentPacketHistoryTest, TellsWhenTheFirstOfTheNewlyAckedPacketsLeft) {
   EXPECT_EQ(history.on_ack({9, 0b11111}, sent_ns, rtt, fate).first_sent_ns, 9 * kMs);  // and 6, late
 }
 
+TEST_F(SentPacketHistoryTest, APacketThatAsksForNoAckWaitsForNone) {
+  send(1 * kMs);
+  EXPECT_EQ(history.on_ack({1, 0}, 50 * kMs, rtt, fate).first_sent_ns, 1 * kMs);
+  send(60 * kMs, 0, false);  // an acknowledgement alone
+  send(70 * kMs);
+  send(80 * kMs, 0, false);
+  send(3000 * kMs);
+  EXPECT_EQ(history.on_ack({5, 0b1101}, 3050 * kMs, rtt, fate).first_sent_ns, 3000 * kMs) << "3 is missing";
+  send(4000 * kMs, 0, false);
+  send(4001 * kMs);
+  send(4002 * kMs);
+  EXPECT_EQ(history.on_ack({8, 0b11}, 4050 * kMs, rtt, fate).first_sent_ns, 4001 * kMs);
+}
+
 TEST(AckExpansion, LargestNumberNotAboveTheLastSent) {
   EXPECT_EQ(SentPacketHistory::expand(0, 0), 0u);
   EXPECT_EQ(SentPacketHistory::expand(0, 1), 0u);  // "Nothing received" at the start.

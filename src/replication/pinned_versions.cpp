@@ -44,19 +44,30 @@ void PinnedVersions::forget(uint32_t slot) {
   }
 }
 
-// Takes a free one of the next few, or a new one. So there are no more than some multiple of what was held at
-// any time.
 uint32_t PinnedVersions::take_entry() {
+  list_free();
+  if (free_.empty()) {
+    entries_.push_back({std::make_shared<PinnedVersion>()});
+    return static_cast<uint32_t>(entries_.size() - 1);
+  }
+  const uint32_t at = free_.back();
+  free_.pop_back();
+  entries_[at].is_listed = false;
+  return at;
+}
+
+// Looks at the next few entries, so at all of them while a quarter of them is taken. What was free at that
+// look has been taken since where free_ is empty. So then three quarters were held when they were looked at.
+void PinnedVersions::list_free() {
   constexpr size_t kLooks = 4;
   for (size_t i = 0; i < std::min(kLooks, entries_.size()); ++i) {
     if (next_look_ >= entries_.size()) next_look_ = 0;
     const auto at = static_cast<uint32_t>(next_look_++);
-    if (!is_free(at)) continue;
+    if (entries_[at].is_listed || !is_free(at)) continue;
     unlink(at);
-    return at;
+    entries_[at].is_listed = true;
+    free_.push_back(at);
   }
-  entries_.push_back({std::make_shared<PinnedVersion>()});
-  return static_cast<uint32_t>(entries_.size() - 1);
 }
 
 // Takes a free entry out of the list of its object.

@@ -35,14 +35,17 @@ class PinnedVersions {
   struct Entry {
     std::shared_ptr<PinnedVersion> pinned;  // free when nobody else holds it
     uint32_t next = SlotMap::kNone;         // of the same object
+    bool is_listed = false;                 // in free_
   };
   bool is_free(uint32_t at) const { return entries_[at].pinned.use_count() == 1; }
   uint32_t take_entry();
+  void list_free();
   void unlink(uint32_t at);
 
   std::vector<Entry> entries_;
-  SlotMap first_of_;      // slot -> place in entries_
-  size_t next_look_ = 0;  // where take_entry() looks for a free one
+  SlotMap first_of_;            // slot -> place in entries_
+  std::vector<uint32_t> free_;  // places of free entries that list_free() found
+  size_t next_look_ = 0;        // where it looks next
 };
 
 }  // namespace lattice::replication

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "base/random.h"
 
@@ -45,6 +46,24 @@ TEST(PinnedVersions, finds_what_somebody_holds_and_nothing_else) {
     for (const auto& [key, pin] : held) EXPECT_EQ(pinned.find(key.first, key.second), pin->words.data());
     EXPECT_LE(pinned.memory(), 2 * most);
   }
+}
+
+// Some are held for long, side by side, and those of many versions only for a moment.
+TEST(PinnedVersions, take_no_more_memory_with_time) {
+  constexpr uint32_t kLong = 1280, kShort = 320, kPins = 1'000'000;
+  PinnedVersions pinned;
+  const Word word[1] = {7};
+  std::vector<std::shared_ptr<const PinnedVersion>> held(kLong), moving(kShort);
+  uint32_t version = 0;
+  for (auto& pin : held) {
+    ++version;
+    pin = pinned.pin(version % 1000, version, word);
+  }
+  for (uint32_t i = 0; i < kPins; ++i) {
+    ++version;
+    moving[i % kShort] = pinned.pin(version % 1000, version, word);
+  }
+  EXPECT_LE(pinned.memory(), 2 * (kLong + kShort));
 }
 
 TEST(PinnedVersions, a_version_outlives_its_object_while_it_is_held) {

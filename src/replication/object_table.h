@@ -90,6 +90,8 @@ class ObjectTable {
   std::span<const uint32_t> ascending() const;
   /// For further indexes by id.
   uint64_t id_seed() const { return id_seed_; }
+  /// The ids of all objects so far are below. On the authority, the next object gets it.
+  uint64_t next_id() const { return next_id_; }
   uint32_t size() const { return size_; }
   uint32_t max_objects() const { return max_objects_; }
   /// One past the largest slot ever used: the length of arrays indexed by slot.

@@ -5,6 +5,7 @@
 // Bounded for each client: beyond kMostCalls the oldest one is dropped.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -31,14 +32,21 @@ class HeldCalls {
   bool holds(ConnectionHandle to, uint64_t network_id) const;
   /// False when that dropped an older call.
   bool hold(ConnectionHandle to, Call call);
-  /// Calls `is_due(client)` for each client with calls, and then `settle(client, call)` for each of its
-  /// calls, in the order in which they were made. Forgets those for which that is true.
+  /// Calls `is_due(client)` for each client with calls, and then `settle(client, call)` for its calls, in the
+  /// order in which they were made. Forgets those for which that is true. Where it is false, the further
+  /// calls of the client on that object wait with that one.
   template <class IsDue, class Settle>
   void settle(IsDue is_due, Settle settle) {
     std::erase_if(waiting_, [&](uint32_t slot) {
       Client& client = clients_[slot];
       if (!is_due(client.to)) return false;
-      std::erase_if(client.calls, [&](const Call& call) { return settle(client.to, call); });
+      blocked_.clear();
+      std::erase_if(client.calls, [&](const Call& call) {
+        if (std::find(blocked_.begin(), blocked_.end(), call.network_id) != blocked_.end()) return false;
+        if (settle(client.to, call)) return true;
+        blocked_.push_back(call.network_id);
+        return false;
+      });
       return client.calls.empty();
     });
   }
@@ -53,6 +61,7 @@ class HeldCalls {
 
   std::vector<Client> clients_;    // by connection slot
   std::vector<uint32_t> waiting_;  // connection slots of those with calls
+  std::vector<uint64_t> blocked_;  // of settle(): objects with a call that stays
 };
 
 }  // namespace lattice::world

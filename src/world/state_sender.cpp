@@ -82,6 +82,7 @@ uint64_t StateSender::record(replication::ObjectTable& table, Tick tick) {
   tick_ = tick;
   const uint64_t place = store_.changes().end();
   store_.record(table, tick);
+  recorded_until_id_ = table.next_id();
   if (base::tick_distance(tick, aged_tick_) >= replication::kAgingTicks) {
     aged_tick_ = tick;
     for (const std::unique_ptr<Recipient>& recipient : recipients_) {
@@ -331,6 +332,7 @@ void StateSender::update_set(Recipient& recipient) {
   }
   recipient.looked = true;
   recipient.look_tick = tick_;
+  recipient.judged_until_id = recorded_until_id_;
 }
 
 // --- Clients
@@ -399,7 +401,7 @@ bool StateSender::has(ConnectionHandle connection, uint32_t slot) const {
 bool StateSender::is_to_be_judged(ConnectionHandle connection, uint32_t slot) const {
   const Recipient* recipient = find(connection);
   if (recipient == nullptr || !interest_) return false;
-  return !recipient->looked || base::tick_after(table_.info(slot).spawn_tick, recipient->look_tick);
+  return table_.network_id(slot) >= recipient->judged_until_id;
 }
 
 bool StateSender::loaded(ConnectionHandle connection) {

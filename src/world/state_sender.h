@@ -116,13 +116,14 @@ class StateSender {
     replication::ReplicaList list;
     bool begins_snapshot = false;  // since the last send, a tick began a snapshot for the client
     bool snapshot_due = false;
-    bool is_listed = false;     // in due_
-    bool looked = false;        // its set was made once
-    Tick look_tick = 0;         // when it was made last
-    bool was_loaded = false;    // in loaded_, or it was
-    uint32_t budget_bytes = 0;  // of the last snapshot; 0: unbounded
-    Tick snapshot_tick = 0;     // of the last snapshot
-    uint32_t owned = 0;         // objects that it owns
+    bool is_listed = false;        // in due_
+    bool looked = false;           // its set was made once
+    Tick look_tick = 0;            // when it was made last
+    uint64_t judged_until_id = 0;  // of the objects below, that look judged whether they enter
+    bool was_loaded = false;       // in loaded_, or it was
+    uint32_t budget_bytes = 0;     // of the last snapshot; 0: unbounded
+    Tick snapshot_tick = 0;        // of the last snapshot
+    uint32_t owned = 0;            // objects that it owns
     SnapshotBrake brake;
     replication::JoinProgress progress;
   };
@@ -173,6 +174,7 @@ class StateSender {
   std::vector<ConnectionHandle> loaded_;    // not taken yet
   std::vector<uint32_t> destroyed_placed_;  // slots of placed objects that are gone
   Tick tick_;                               // the last that was recorded, or ran before this began
+  uint64_t recorded_until_id_ = 0;          // the ids of objects that record() saw are below
   Tick aged_tick_;                          // when the lists of the clients were aged last
 };
 

@@ -45,6 +45,14 @@ TEST_F(HeldCallsTest, come_in_their_order_to_the_client_that_is_due) {
   EXPECT_TRUE(settle(client(0)).empty());
 }
 
+TEST_F(HeldCallsTest, none_overtakes_a_call_on_its_object_that_stays) {
+  for (const uint64_t id : {1u, 2u, 1u, 2u, 3u}) held.hold(client(0), call_on(id));
+  kept = 1;
+  EXPECT_EQ(settle(client(0)), (std::vector<uint64_t>{1, 2, 2, 3}));
+  kept = 0;
+  EXPECT_EQ(settle(client(0)), (std::vector<uint64_t>{1, 1}));
+}
+
 TEST_F(HeldCallsTest, a_client_with_many_loses_its_oldest) {
   for (uint64_t id = 1; id <= HeldCalls::kMostCalls; ++id) EXPECT_TRUE(held.hold(client(0), call_on(id)));
   EXPECT_TRUE(held.hold(client(1), call_on(7)));

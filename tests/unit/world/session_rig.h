@@ -22,8 +22,9 @@ inline constexpr uint32_t kBallType = 3;
 inline constexpr uint16_t kX = 0;  // its member
 inline constexpr uint64_t kUnixS = 1'800'000'000;
 
-inline constexpr uint16_t kKick = 1;   // from an owner to the server
-inline constexpr uint16_t kCheer = 2;  // from the server to all
+inline constexpr uint64_t kPlacedBall = 1;  // its key, and its id
+inline constexpr uint16_t kKick = 1;        // from an owner to the server
+inline constexpr uint16_t kCheer = 2;       // from the server to all
 
 struct Ball {
   int32_t x;
@@ -147,11 +148,12 @@ class SessionRig {
     size_t client_count = 1;
     bool has_input = false;
     bool has_interest = false;
-    Tick newest_tick = 0;  // of the authority, before its first
+    Tick newest_tick = 0;     // of the authority, before its first
+    bool has_placed = false;  // both sides place a ball, under kPlacedBall
   };
 
   SessionRig() : SessionRig(Options{}) {}
-  explicit SessionRig(const Options& options) : has_input_(options.has_input) {
+  explicit SessionRig(const Options& options) : options_(options) {
     crypto::nonce_ledger_clear();  // every rig makes the same keys
     crypto::RepeatableEntropy entropy(5);
     issuer_ = crypto::SigningKeyPair::generate(entropy);
@@ -161,7 +163,7 @@ class SessionRig {
     config.newest_tick = options.newest_tick;
     config.issuers = {issuer_.public_key()};
     authority = std::make_unique<Session>(config, network.attach(kServer), game);
-    register_types(authority->schema());
+    set_up(*authority);
     authority->receive(now());
     for (size_t i = 0; i < options.client_count; ++i) add_client(i);
   }
@@ -220,9 +222,13 @@ class SessionRig {
     config.created_unix_s = kUnixS;
     return config;
   }
-  void register_types(Schema& schema) const {
-    register_ball(schema);
-    if (has_input_) register_push(schema);
+  void set_up(Session& world) const {
+    register_ball(world.schema());
+    if (options_.has_input) register_push(world.schema());
+    if (!options_.has_placed) return;
+    const Ball ball{7};
+    const void* state[] = {&ball};
+    ASSERT_EQ(world.place(kPlacedBall, kBallType, state), Session::PlaceResult::kOk);
   }
   void add_client(size_t index) {
     auto client = std::make_unique<Client>();
@@ -232,7 +238,7 @@ class SessionRig {
     client->world = std::make_unique<Session>(
         config, network.attach(base::ipv4_path(10, 0, 1, 1, static_cast<uint16_t>(1000 + index))),
         client->game);
-    register_types(client->world->schema());
+    set_up(*client->world);
     clients.push_back(std::move(client));
   }
   bool begin_connect(Client& client) {
@@ -255,7 +261,7 @@ class SessionRig {
     }
     return true;
   }
-  bool has_input_;
+  Options options_;
   crypto::SigningKeyPair issuer_;
   uint8_t token_ = 0;
 };

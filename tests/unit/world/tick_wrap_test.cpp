@@ -71,6 +71,22 @@ TEST_P(TickWrap, a_session_goes_on) {
   EXPECT_EQ(rig.client().objects().size(), 3u);
 }
 
+// An object of the first tick stays as known when its age no longer fits a comparison of ticks.
+TEST(OldObject, is_heard_of_with_interest_however_old_it_is) {
+  for (const Tick newest : {Tick{1000}, Tick{0x8000'0010}, Tick{0xC000'0010}}) {
+    SessionRig rig({.has_interest = true, .newest_tick = newest, .has_placed = true});
+    uint32_t cheers = 0;
+    rig.clients[0]->game.called = [&](uint64_t, uint16_t) { ++cheers; };
+    ASSERT_TRUE(rig.connect());
+    rig.pump(60);
+    for (int i = 0; i < 10; ++i) {
+      EXPECT_EQ(rig.authority->call({kPlacedBall, kCheer, LATTICE_RPC_TO_ALL}, rig.now()), OpResult::kOk);
+      rig.pump(10);
+    }
+    EXPECT_EQ(cheers, 10u) << newest;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Joins, TickWrap, testing::Values(0, 40, 80, 120));
 
 }  // namespace

@@ -30,6 +30,8 @@ constexpr const char* kUsage =
     "  --data FILE        snapshots: a recording of cubes (bench/recording.h), perhaps packed by xz\n"
     "  --quick            only to see that it runs: 8 clients, one short repetition\n"
     "\n"
+    "./lattice builds what it measures by a profile (./lattice optimize), but not for --quick.\n"
+    "\n"
     "Exit codes: 0 measured, 1 could not measure, 2 command line.\n";
 
 /// Parses a whole number or decimal in [min, max].

@@ -60,6 +60,29 @@ if(NOT LATTICE_SANITIZE AND NOT LATTICE_COVERAGE)
     $<$<AND:$<CONFIG:RelWithDebInfo>,$<CXX_COMPILER_ID:GNU,Clang>>:-O3>)
 endif()
 
+# A server runs some hundred functions for each packet, of which most lines only refuse or fail. A profile tells GCC which
+# lines run, and those then fit into the instruction cache (docs/decisions/0052-a-profile-lays-out-the-library.md). It
+# names objects below this project's build folder, so it fits every build of this project, also one inside another
+# project. What it does not cover is compiled as without it.
+if(LATTICE_PROFILE)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    message(FATAL_ERROR "LATTICE_PROFILE is a profile of GCC, and the compiler is ${CMAKE_CXX_COMPILER_ID}. "
+      "Build with g++, or without LATTICE_PROFILE.")
+  endif()
+  if(LATTICE_RECORD_PROFILE)
+    target_compile_options(lattice_core_options INTERFACE
+      -fprofile-generate=${LATTICE_PROFILE} -fprofile-update=prefer-atomic)
+    target_link_options(lattice_core_options INTERFACE -fprofile-generate=${LATTICE_PROFILE})
+  else()
+    target_compile_options(lattice_core_options INTERFACE
+      -fprofile-use=${LATTICE_PROFILE} -fprofile-partial-training -fprofile-correction -Wno-missing-profile
+      -Wno-coverage-mismatch)  # headers are read from the build folder, and the path of a function is part of its profile
+  endif()
+  target_compile_options(lattice_core_options INTERFACE -fprofile-prefix-path=${PROJECT_BINARY_DIR})
+elseif(LATTICE_RECORD_PROFILE)
+  message(FATAL_ERROR "LATTICE_RECORD_PROFILE needs the folder to write to: LATTICE_PROFILE.")
+endif()
+
 # The target of the headers sets no language standard: the C interface is C17, and older C++ may include it too. The C++
 # headers themselves check for C++20.
 add_library(lattice_public_headers INTERFACE)

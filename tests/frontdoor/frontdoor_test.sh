@@ -180,7 +180,7 @@ builds_are_quiet() {
   [ "$(cat "$sandbox/out")" = 'ran lattice-demo --bots 3' ] || fail 'off a terminal a build is not silent'
   called 'cmake --preset release' || fail 'nothing was configured'
   : >"$calls"
-  expect 0 'ran lattice-bench --json codec' bench --json codec
+  expect 0 'ran lattice-bench --json --quick codec' bench --json --quick codec
   called 'ninja -C .*bench/all' || fail 'the benches were not built'
   ! called 'cmake --preset' || fail 'it configures each time'
   export STANDIN_EXIT=4
@@ -260,22 +260,53 @@ trees_that_cannot_be_written() {
   grep -qF 'Permission denied.' "$sandbox/out" || fail 'it does not name the cause'
 }
 
+# What is measured, and what operators install, is laid out by a profile. It is recorded when the library changed.
+optimized_builds_follow_the_library() {
+  fresh_copy
+  recorded=$copy/build/record
+  expect 0 'ran lattice-bench codec' bench codec
+  called 'cmake --preset record' || fail 'nothing was built to record a profile'
+  called 'cmake --preset optimized' || fail 'nothing was built by the profile'
+  ! called 'cmake --preset release' || fail 'it builds what it does not measure'
+  grep -qF 'ran lattice-bench replication --quick' "$recorded/replication.log" || fail 'no bench was recorded'
+  : >"$calls"
+  rm -f "$recorded/replication.log"
+  expect 0 'built build/optimized' optimize
+  called 'ninja -C .*optimized .*apps/all' || fail 'the programs were not built'
+  ! called 'cmake --preset' || fail 'it configures each time'
+  [ ! -e "$recorded/replication.log" ] || fail 'it records each time'
+  mkdir -p "$copy/build/optimized/CMakeFiles/lattice_world.dir"
+  object=$copy/build/optimized/CMakeFiles/lattice_world.dir/world.o
+  : >"$object"
+  expect 0 'built build/optimized' optimize
+  [ -e "$object" ] || fail 'it compiles what has not changed'
+  touch -d '+2 seconds' "$copy/CMakeLists.txt"
+  expect 0 'built build/optimized' optimize
+  [ -e "$recorded/replication.log" ] || fail 'the library changed, and the profile is the old one'
+  [ ! -e "$object" ] || fail 'an object of the old profile is linked'
+  STANDIN_EXIT=1
+  export STANDIN_EXIT
+  touch -d '+4 seconds' "$copy/CMakeLists.txt"
+  expect 1 'build/record/replication.log' optimize
+  unset STANDIN_EXIT
+}
+
 # A package that came after the tree was configured is looked for again.
 competitors_are_installed() {
   fresh_copy
   expect 0 'ran lattice-demo' demo
-  expect 0 'ran lattice-bench codec' bench codec
+  expect 0 'ran lattice-bench --quick codec' bench --quick codec
   ! called apt-get || fail 'bench codec installs a competitor'
   : >"$calls"
-  expect 0 'ran lattice-bench transport' bench transport
+  expect 0 'ran lattice-bench --quick transport' bench --quick transport
   called 'apt-get .*install.* libenet-dev' || fail 'bench transport does not install ENet'
   called 'cmake --preset release' || fail 'ENet is installed and not looked for again'
   ! called 'apt-get .*install.* libprotobuf-dev' || fail "bench transport installs what bench serialize needs"
   : >"$calls"
-  expect 0 'ran lattice-bench serialize' bench serialize
+  expect 0 'ran lattice-bench --quick serialize' bench --quick serialize
   called 'apt-get .*install.* libprotobuf-dev .*libflatbuffers-dev' || fail 'bench serialize does not install its own'
   : >"$calls"
-  expect 0 'ran lattice-bench transport' bench transport
+  expect 0 'ran lattice-bench --quick transport' bench --quick transport
   [ "$(cat "$calls")" = "$(grep '^ninja' "$calls")" ] || fail 'it installs or configures each time'
 }
 
@@ -300,8 +331,8 @@ bash_completes() {
 
 make_tools
 for check in words_never_compile tokens_reach_the_tool mistyped_words_are_named builds_are_quiet \
-  failed_builds_show_the_error terminals_get_one_line causes_have_their_codes trees_that_cannot_be_written competitors_are_installed \
-  bash_completes; do
+  failed_builds_show_the_error terminals_get_one_line causes_have_their_codes trees_that_cannot_be_written \
+  optimized_builds_follow_the_library competitors_are_installed bash_completes; do
   $check
   echo "ok: $check"
 done

@@ -102,7 +102,7 @@ completion_words() {
     completion) echo bash ;;
     bench) bench_names && options_of bench ;;
     token) if [ $# -gt 1 ] && [ -e "$help_folder/token-$2.txt" ]; then options_of "token-$2"; else listed_names token; fi ;;
-    demo | test | capture | docs | doctor) options_of "$1" ;;
+    demo | test | optimize | capture | docs | doctor) options_of "$1" ;;
   esac
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 // The arguments from number `first` on are those of the printf format at number `text`. In a member
 // function, `this` is number 1.
@@ -37,10 +38,10 @@ inline void prefetch(const void* at) {
 
 /// Asks for every cache line of [from, to).
 inline void prefetch(const void* from, const void* to) {
-  constexpr int kLineBytes = 64;
-  for (auto* line = static_cast<const char*>(from); line < static_cast<const char*>(to); line += kLineBytes) {
-    prefetch(line);
-  }
+  constexpr uintptr_t kLineBytes = 64;
+  const auto* line = static_cast<const char*>(from);
+  line -= reinterpret_cast<uintptr_t>(from) % kLineBytes;
+  for (; line < static_cast<const char*>(to); line += kLineBytes) prefetch(line);
 }
 
 inline void prefetch(const void* from, size_t bytes) {

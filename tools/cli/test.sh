@@ -208,6 +208,16 @@ run_matrix() {
   fi
 }
 
+# Operators install build/optimized, so its library has to pass as well. The long variants have run in build/release.
+run_optimized() {
+  build_optimized all
+  unlock_build
+  (
+    unset LATTICE_TEST_LONG
+    run_ctest optimized 'gcc, by a profile' -LE 'browser|perf|once'
+  )
+}
+
 run_tests() {
   while [ $# -gt 0 ]; do
     case $1 in
@@ -231,6 +241,7 @@ run_tests() {
   need_packages core
   summary_begin
   test_release
+  [ -z "$test_long" ] || run_optimized
   [ -z "$test_matrix" ] || run_matrix
   [ -z "$test_coverage" ] || run_coverage
   summary_end

@@ -60,10 +60,11 @@ if(NOT LATTICE_SANITIZE AND NOT LATTICE_COVERAGE)
     $<$<AND:$<CONFIG:RelWithDebInfo>,$<CXX_COMPILER_ID:GNU,Clang>>:-O3>)
 endif()
 
-# A server runs some hundred functions for each packet, of which most lines only refuse or fail. A profile tells GCC which
-# lines run, and those then fit into the instruction cache (docs/decisions/0052-a-profile-lays-out-the-library.md). It
-# names objects below this project's build folder, so it fits every build of this project, also one inside another
-# project. What it does not cover is compiled as without it.
+# Most lines of the functions that run for a packet only refuse or fail. A profile tells GCC which lines run, and those
+# then fit into the instruction cache (docs/decisions/0052-a-profile-lays-out-the-library.md). It names objects by their
+# paths below this project's build folder, so it also fits a build inside another project. A function that it does not
+# cover is compiled as without it. The path of a header is part of the profile of its functions, and headers are read
+# from the build folder. So GCC must not refuse a function because of its path (-Wno-coverage-mismatch).
 if(LATTICE_PROFILE)
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     message(FATAL_ERROR "LATTICE_PROFILE is a profile of GCC, and the compiler is ${CMAKE_CXX_COMPILER_ID}. "
@@ -76,7 +77,7 @@ if(LATTICE_PROFILE)
   else()
     target_compile_options(lattice_core_options INTERFACE
       -fprofile-use=${LATTICE_PROFILE} -fprofile-partial-training -fprofile-correction -Wno-missing-profile
-      -Wno-coverage-mismatch)  # headers are read from the build folder, and the path of a function is part of its profile
+      -Wno-coverage-mismatch)
   endif()
   target_compile_options(lattice_core_options INTERFACE -fprofile-prefix-path=${PROJECT_BINARY_DIR})
 elseif(LATTICE_RECORD_PROFILE)

@@ -56,8 +56,8 @@ uint32_t PinnedVersions::take_entry() {
   return at;
 }
 
-// Looks at the next few entries, so at all of them while a quarter of them is taken. What was free at that
-// look has been taken since where free_ is empty. So then three quarters were held when they were looked at.
+// Looks at the next four entries, so at each one while a quarter of all is taken. Where free_ is empty, each
+// one that was free at that look has been taken since. So at least three quarters were held at that look.
 void PinnedVersions::list_free() {
   constexpr size_t kLooks = 4;
   for (size_t i = 0; i < std::min(kLooks, entries_.size()); ++i) {

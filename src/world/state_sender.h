@@ -119,7 +119,7 @@ class StateSender {
     bool is_listed = false;        // in due_
     bool looked = false;           // its set was made once
     Tick look_tick = 0;            // when it was made last
-    uint64_t judged_until_id = 0;  // of the objects below, that look judged whether they enter
+    uint64_t judged_until_id = 0;  // that look judged the objects with ids below
     bool was_loaded = false;       // in loaded_, or it was
     uint32_t budget_bytes = 0;     // of the last snapshot; 0: unbounded
     Tick snapshot_tick = 0;        // of the last snapshot

@@ -4,11 +4,15 @@ profile_folder=$LATTICE_ROOT/build/record/profile
 # What the profile is recorded from: short runs of these benches.
 profile_benches='replication transport serialize'
 
-# profile_is_current: true when a profile exists that is not older than the library.
+# Another version of GCC cannot read the profile of this one.
+compiler_version() { g++ -dumpfullversion 2>/dev/null || echo unknown; }
+
+# profile_is_current: true when a profile of this compiler exists that is not older than the library.
 profile_is_current() {
-  [ -e "$profile_folder/.recorded" ] && [ -z "$(find "$LATTICE_ROOT/CMakeLists.txt" "$LATTICE_ROOT/CMakePresets.json" \
-    "$LATTICE_ROOT/cmake" "$LATTICE_ROOT/include" "$LATTICE_ROOT/src" -newer "$profile_folder/.recorded" 2>/dev/null |
-    head -n 1)" ]
+  recorded=$profile_folder/.recorded
+  [ -e "$recorded" ] && [ "$(cat "$recorded")" = "$(compiler_version)" ] &&
+    [ -z "$(find "$LATTICE_ROOT/CMakeLists.txt" "$LATTICE_ROOT/CMakePresets.json" "$LATTICE_ROOT/cmake" \
+      "$LATTICE_ROOT/include" "$LATTICE_ROOT/src" -newer "$recorded" 2>/dev/null | head -n 1)" ]
 }
 
 # record_profile: builds the library with counters, and lets the benches run with it.
@@ -18,7 +22,7 @@ record_profile() {
     unlock_build
     return 0
   fi
-  touch "$LATTICE_ROOT/build/record/.begun"
+  compiler_version >"$LATTICE_ROOT/build/record/.begun"
   build record bench/all
   rm -rf "$profile_folder"
   make_folder "$profile_folder"

@@ -268,6 +268,7 @@ class Layout {
 
   void encode_flat(BitWriter& writer, const Word* base, const Word* current) const;
   bool decode_flat(BitReader& reader, const Word* base, Word* out) const;
+  bool decode_whole_fields(BitReader& reader, Word* out) const;
   // layout_straight.cpp
   bool codec_fits(size_t index, const lattice_codec_desc& codec, std::string* error) const;
   bool codec_agrees(size_t index, const lattice_codec_desc& codec) const;
@@ -364,16 +365,18 @@ class Layout {
   std::vector<Word> zero_words_;
   std::vector<FlatMember> members_;
   std::vector<PackedField> fields_;
-  std::vector<uint16_t> not_straight_;  // the members that no codec quantizes, by node
-  std::vector<uint16_t> conditional_;   // members with a send condition, by node
-  std::vector<float> priorities_;       // by top-level member; empty: all have 1
-  std::vector<uint16_t> by_priority_;   // top-level members, the highest priority first; empty likewise
+  std::vector<PackedField> whole_fields_;  // of a state that fits one number: all its codes
+  std::vector<uint16_t> not_straight_;     // the members that no codec quantizes, by node
+  std::vector<uint16_t> conditional_;      // members with a send condition, by node
+  std::vector<float> priorities_;          // by top-level member; empty: all have 1
+  std::vector<uint16_t> by_priority_;      // top-level members, the highest priority first; empty likewise
   std::vector<uint64_t> word_masks_;  // by word: its member's bit of changed_mask(); empty for a large state
   std::string canonical_members_;
   size_t word_count_ = 0;
   size_t mask_bits_max_ = 0;
   size_t max_delta_bits_ = 0;
   size_t max_whole_bits_ = 0;
+  unsigned whole_bits_ = 0;  // of whole_fields_
   bool has_presence_bits_ = false;
   bool is_straight_ = false;
   bool predicts_all_ = true;

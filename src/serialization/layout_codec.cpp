@@ -177,8 +177,12 @@ void Layout::encode_whole(BitWriter& writer, const Word* words) const {
 
 bool Layout::decode_whole(BitReader& reader, Word* out) const {
   bool ok = true;
-  for (const LayoutBehaviour& behaviour : behaviours_) {
-    for (const LayoutNode& node : members_of(behaviour)) ok = ok && decode_whole_node(reader, node, out);
+  if (!whole_fields_.empty()) {
+    ok = decode_whole_fields(reader, out);
+  } else {
+    for (const LayoutBehaviour& behaviour : behaviours_) {
+      for (const LayoutNode& node : members_of(behaviour)) ok = ok && decode_whole_node(reader, node, out);
+    }
   }
   ok = ok && reader.ok();
   if (!ok) {

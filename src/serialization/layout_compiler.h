@@ -79,6 +79,7 @@ class LayoutCompiler {
   void order_priorities();
   void measure();
   void plan_members();
+  void plan_whole();
   void plan_word_masks();
   bool plan_packed(const LayoutNode& node, FlatMember* member);
   size_t max_members_bits(uint16_t first, uint16_t count) const;

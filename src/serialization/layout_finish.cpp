@@ -11,6 +11,18 @@ namespace {
 
 using Kind = LayoutNode::Kind;
 
+// `leaf` has a code of at most 32 bits, or is a byte.
+PackedField packed(const Leaf& leaf) {
+  const auto bit_mask = static_cast<uint32_t>((uint64_t{1} << leaf.bits) - 1);
+  const bool is_rotation = leaf.kind == LeafKind::kSmallestThree;
+  const bool has_bound = leaf.kind < LeafKind::kSmallestThree;
+  return {.word = leaf.word,
+          .max_code = has_bound ? static_cast<uint32_t>(leaf.max_code) : UINT32_MAX,
+          .bit_mask = bit_mask,
+          .bits = leaf.bits,
+          .is_rotation = is_rotation};
+}
+
 }  // namespace
 
 // Pairs motion members by rank: the k-th position of a behaviour moves by the behaviour's k-th velocity with
@@ -181,15 +193,24 @@ bool LayoutCompiler::plan_packed(const LayoutNode& node, FlatMember* member) {
   member->bits = static_cast<uint8_t>(bits);
   member->first_field = static_cast<uint16_t>(layout_.fields_.size());
   member->field_count = static_cast<uint8_t>(node.leaf_count);
-  for (const Leaf& leaf : layout_.leaves_of(node)) {
-    const bool rotation = leaf.kind == LeafKind::kSmallestThree;
-    layout_.fields_.push_back({.word = leaf.word,
-                               .max_code = static_cast<uint32_t>(rotation ? UINT32_MAX : leaf.max_code),
-                               .bit_mask = static_cast<uint32_t>((uint64_t{1} << leaf.bits) - 1),
-                               .bits = leaf.bits,
-                               .is_rotation = rotation});
-  }
+  for (const Leaf& leaf : layout_.leaves_of(node)) layout_.fields_.push_back(packed(leaf));
   return true;
+}
+
+// Short commands, as most inputs are: numbers that fit one number together.
+void LayoutCompiler::plan_whole() {
+  unsigned bits = 0;
+  std::vector<PackedField> fields;
+  for (const Leaf& leaf : layout_.leaves_) {
+    const bool is_byte = leaf.kind == LeafKind::kFixed && leaf.bits == 8;
+    if ((leaf.kind > LeafKind::kLastCode && !is_byte) || leaf.word_count != 1 || leaf.in_container) return;
+    bits += leaf.bits;
+    if (bits > 64) return;
+    fields.push_back(packed(leaf));
+  }
+  if (std::ranges::any_of(layout_.nodes_, &LayoutNode::has_container)) return;
+  layout_.whole_bits_ = bits;
+  layout_.whole_fields_ = std::move(fields);
 }
 
 void LayoutCompiler::finish() {
@@ -197,6 +218,7 @@ void LayoutCompiler::finish() {
   collect_lines();
   measure();
   plan_members();
+  plan_whole();
   order_priorities();
   plan_word_masks();
   layout_.columns_.compile(layout_.leaves_, layout_.extras_);

@@ -34,8 +34,15 @@ bool differs(const FlatMember& member, const Word* a, const Word* b) {
   return difference != 0;
 }
 
-bool rotation_valid(const PackedField& field, Word code) {
-  return !field.is_rotation || smallest_three_valid(code, (field.bits - 2u) / 3u);
+bool is_valid(const PackedField& field, Word code) {
+  return code <= field.max_code && (!field.is_rotation || smallest_three_valid(code, (field.bits - 2u) / 3u));
+}
+
+// The code of `field` in `value`, where `*bits` bits are left for it and those behind it. A field without
+// bits may stand before 64 others.
+Word take_code(const PackedField& field, uint64_t value, unsigned* bits) {
+  *bits -= field.bits;
+  return static_cast<Word>(value >> *bits % 64) & field.bit_mask;
 }
 
 // Takes the codes of a packed member, the last one lowest, out of `value`. False when one is too large, or
@@ -45,10 +52,8 @@ bool decode_fields(std::span<const PackedField> fields, uint64_t value, unsigned
   Word difference = 0;
   unsigned wrong = 0;
   for (const PackedField& field : fields) {
-    bits -= field.bits;
-    const Word code = static_cast<Word>(value >> bits) & field.bit_mask;
-    wrong |=
-        static_cast<unsigned>(code > field.max_code) | static_cast<unsigned>(!rotation_valid(field, code));
+    const Word code = take_code(field, value, &bits);
+    wrong |= static_cast<unsigned>(!is_valid(field, code));
     difference |= code ^ base[field.word];
     out[field.word] = code;
   }
@@ -167,6 +172,18 @@ bool MemberPlan::rotations_valid(const Word* words) const {
     if (n != 0 && !smallest_three_valid(words[fields[i].word], n)) return false;
   }
   return true;
+}
+
+bool Layout::decode_whole_fields(BitReader& reader, Word* out) const {
+  unsigned bits = whole_bits_;
+  const uint64_t value = reader.ReadBits(static_cast<int>(bits));
+  bool ok = true;
+  for (const PackedField& field : whole_fields_) {
+    const Word code = take_code(field, value, &bits);
+    ok = ok && is_valid(field, code);
+    out[field.word] = code;
+  }
+  return ok;
 }
 
 void Layout::encode_flat(BitWriter& writer, const Word* base, const Word* current) const {

@@ -17,12 +17,6 @@ namespace {
 constexpr size_t kCountOffset = 4;
 static_assert(kCountOffset + 2 == kInputHeaderBytes);
 
-DecodedInputs refuse(InputRefusal refusal) {
-  DecodedInputs result;
-  result.refusal = refusal;
-  return result;
-}
-
 InputRefusal refusal_of(SightFault fault) {
   return fault == SightFault::kBadSight ? InputRefusal::kBadSight : InputRefusal::kNotCanonical;
 }
@@ -64,47 +58,57 @@ size_t encode_inputs(const serialization::Layout& layout, const InputHistory& hi
   return bytes;
 }
 
-DecodedInputs decode_inputs(const serialization::Layout& layout, std::span<const uint8_t> body,
-                            Tick known_until, std::span<serialization::Word> words) {
-  const size_t word_count = layout.word_count();
-  LATTICE_ASSERT(words.size() >= word_count * kMaxInputsPerMessage);
+namespace {
 
+// Reads the message into `result`, whose counts mean nothing after a refusal.
+InputRefusal read_inputs(const serialization::Layout& layout, std::span<const uint8_t> body, Tick known_until,
+                         std::span<serialization::Word> words, DecodedInputs& result) {
+  const size_t word_count = layout.word_count();
   BitReader reader(body);
-  DecodedInputs result;
   result.newest_tick = reader.ReadU32();
   result.count = reader.ReadByte();
   result.lead_quarter_ticks = reader.ReadByte();
-  if (!reader.ok()) return refuse(InputRefusal::kTruncated);
-  if (result.count == 0 || result.count > kMaxInputsPerMessage) return refuse(InputRefusal::kBadCount);
+  if (!reader.ok()) return InputRefusal::kTruncated;
+  if (result.count == 0 || result.count > kMaxInputsPerMessage) return InputRefusal::kBadCount;
   // The window of `count` ticks up to newest_tick contains tick 0 exactly when newest_tick is smaller than
   // count.
-  if (result.newest_tick < result.count) return refuse(InputRefusal::kBadTick);
+  if (result.newest_tick < result.count) return InputRefusal::kBadTick;
 
   serialization::Word* newer = words.data();
   const SightFault fault = decode_sight(reader, result.newest_tick, &result.sights[0]);
-  if (!layout.decode_whole(reader, newer)) return refuse(InputRefusal::kTruncated);
-  if (fault != SightFault::kNone) return refuse(refusal_of(fault));
+  if (!layout.decode_whole(reader, newer)) return InputRefusal::kTruncated;
+  if (fault != SightFault::kNone) return refusal_of(fault);
   // By distance, not tick by tick: a tick half of all numbers away is neither before nor after.
   const int32_t after = base::tick_distance(result.newest_tick, known_until);
   const uint32_t wanted = known_until == 0 ? result.count : static_cast<uint32_t>(std::max(after, 1));
   for (result.read_count = 1; result.read_count < result.count; ++result.read_count) {
     const uint32_t i = result.read_count;
-    if (i == wanted) return result;
+    if (i == wanted) return InputRefusal::kNone;
     serialization::Word* older = newer + word_count;
     if (reader.ReadBool()) {
-      if (!layout.decode_delta(reader, newer, older)) return refuse(InputRefusal::kTruncated);
-      if (layout.equal(newer, older)) return refuse(InputRefusal::kNotCanonical);
+      if (!layout.decode_delta(reader, newer, older)) return InputRefusal::kTruncated;
+      if (layout.equal(newer, older)) return InputRefusal::kNotCanonical;
     } else {
       std::copy(newer, older, older);
     }
     const SightFault bad =
         decode_older_sight(reader, result.sights[i - 1], result.newest_tick - i, &result.sights[i]);
-    if (!reader.ok()) return refuse(InputRefusal::kTruncated);
-    if (bad != SightFault::kNone) return refuse(refusal_of(bad));
+    if (!reader.ok()) return InputRefusal::kTruncated;
+    if (bad != SightFault::kNone) return refusal_of(bad);
     newer = older;
   }
-  if (!reader.ok()) return refuse(InputRefusal::kTruncated);
-  if (!reader.at_end()) return refuse(InputRefusal::kTrailing);
+  if (!reader.ok()) return InputRefusal::kTruncated;
+  return reader.at_end() ? InputRefusal::kNone : InputRefusal::kTrailing;
+}
+
+}  // namespace
+
+DecodedInputs decode_inputs(const serialization::Layout& layout, std::span<const uint8_t> body,
+                            Tick known_until, std::span<serialization::Word> words) {
+  LATTICE_ASSERT(words.size() >= layout.word_count() * kMaxInputsPerMessage);
+  DecodedInputs result;
+  result.refusal = read_inputs(layout, body, known_until, words, result);
+  if (result.refusal != InputRefusal::kNone) result.count = result.read_count = 0;
   return result;
 }
 

@@ -164,7 +164,7 @@ class OutgoingChannels::Filler {
 
 OutgoingChannels::OutgoingChannels(base::BufferPool& pool, const wire::ChannelTable& modes,
                                    uint64_t max_resend_interval_ns)
-    : engine_(pool), application_(pool), modes_(&modes) {
+    : modes_(&modes), engine_(pool), application_(pool) {
   for (uint8_t i = 0; i < wire::kChannelCount; ++i) {
     if (!wire::is_reliable(modes.mode(i))) continue;
     const bool is_ordered = modes.mode(i) == wire::ChannelMode::kReliableOrdered;

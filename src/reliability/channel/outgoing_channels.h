@@ -68,7 +68,9 @@ class OutgoingChannels {
 
   /// Something is ready to be packed now.
   bool has_work() const {
-    if (!engine_.empty() || !application_.empty()) return true;
+    return !engine_.empty() || !application_.empty() || has_reliable_work();
+  }
+  bool has_reliable_work() const {
     for (uint32_t left = sending_; left != 0; left &= left - 1) {
       if (reliable_[static_cast<size_t>(std::countr_zero(left))]->has_work()) return true;
     }
@@ -160,7 +162,7 @@ class OutgoingChannels {
   /// For tests and validation builds.
   bool validate() const;
   /// What every packet and update reads lies between `this` and here.
-  const void* hot_end() const { return &reliable_; }
+  const void* hot_end() const { return &turns_; }
 
  private:
   class Filler;
@@ -182,13 +184,13 @@ class OutgoingChannels {
   uint32_t max_wait_ms_ = 0;  ///< Of application_.
   bool engine_used_ = false;  ///< Since end_sequence().
   base::Sequence16 engine_sequence_;
+  const wire::ChannelTable* modes_;
   UnreliableQueue engine_;
   UnreliableQueue application_;
   EngineShare share_;
   ChannelTurns turns_;
   std::array<std::unique_ptr<SendChannel>, wire::kChannelCount> reliable_;
   std::array<base::Sequence16, wire::kChannelCount> sequence_{};  ///< Next, of unreliable-sequenced channels.
-  const wire::ChannelTable* modes_;
 };
 
 }  // namespace lattice::reliability

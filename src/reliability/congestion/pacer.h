@@ -78,13 +78,19 @@ class Pacer {
   CongestionPhase phase() const;
   const CongestionController* controller() const { return controller_.get(); }
 
+  /// What every packet and update reads lies between here and the end of `this`. `config` is that of Setup.
+  const void* hot_begin(const CongestionConfig& config) const {
+    if (config.mode == CongestionMode::kNone) return &controller_;
+    return &room_;
+  }
+
  private:
   void begin_round(uint64_t now_ns, uint64_t bytes_in_flight);
   void end_round(const AckFeedback& feedback);
   uint64_t cap_bytes() const;
   uint64_t limited_rate(const PathState& path) const;
 
-  ControllerRoom room_;
+  ControllerRoom room_;          ///< First: without a controller nothing reads it.
   PlacedController controller_;  ///< In room_. Null: mode kNone.
   uint64_t max_rate_bytes_per_s_;
   bool limited_;  ///< By a controller or a ceiling.

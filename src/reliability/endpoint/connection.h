@@ -119,6 +119,8 @@ class alignas(64) Connection {
     return incoming_channels_.sequenced(channel).newest();
   }
   uint64_t send_budget_bytes(uint64_t at_ns, uint64_t during_ns);
+  /// Reliable messages could be packed now.
+  bool has_reliable_waiting() const { return outgoing_channels_.has_reliable_work(); }
 
   // Updates (connection_service.cpp).
 
@@ -161,23 +163,21 @@ class alignas(64) Connection {
   // hint must not wait itself. So the first step reads nothing, and each further one reads what the step
   // before has fetched.
 
-  /// Step one of sending: what every update reads.
-  void prefetch_for_update() const {
-    base::prefetch(this, outgoing_channels_.hot_end());
-    base::prefetch(&probes_, probes_.hot_end());
-    base::prefetch(&link_, connection::SecureLink::kHeadBytes);
+  /// Step one: what every packet and every update reads. `congestion` is that of the configuration.
+  void prefetch_members(const CongestionConfig& congestion) const {
+    base::prefetch(this, rtt_.hot_end());
+    base::prefetch(pacer_.hot_begin(congestion), probes_.hot_end());
+    base::prefetch(losses_.hot_begin(), outgoing_channels_.hot_end());
+    base::prefetch(&rotation_, sizeof(uint64_t) + connection::KeyRotation::kHeadBytes);
+    base::prefetch(&link_, sizeof(uint64_t) + connection::SecureLink::kHeadBytes);
   }
-  /// Step two: the keys that seal, and the records of the oldest packet in flight and of the next one.
+  /// Step two of sending: the keys that seal, and the records of the oldest packet in flight and of the next
+  /// one.
   void prefetch_for_send() const {
     if (link_) link_->prefetch_for_seal();
     history_.prefetch_sent();
   }
-  /// Step one of receiving: that of updates, and the key rotation.
-  void prefetch_for_packet() const {
-    prefetch_for_update();
-    base::prefetch(&rotation_, &link_);
-  }
-  /// Step two: the keys that open, and the records that the next packet acknowledges.
+  /// Step two of receiving: the keys that open, and the records that the next packet acknowledges.
   void prefetch_for_open() const {
     if (link_) link_->prefetch_for_open();
     history_.prefetch_acks();
@@ -337,8 +337,9 @@ class alignas(64) Connection {
   void fill_congestion_stats();
   uint64_t queue_ns() const;
 
-  // The members that every packet reads come first, in the order of reading. With hundreds of connections
-  // none of them is in the cache when the connection is processed, and each cache line is waited for.
+  // The members that every packet reads come first. With hundreds of connections none of them is in the cache
+  // when the connection is processed, and each cache line is waited for. So what is read lies together: a
+  // member of which only the beginning is read stands behind one of which only the end is.
   const ConnectionContext& context_;
   ConnectionHandle handle_;
   Path path_;
@@ -355,12 +356,12 @@ class alignas(64) Connection {
   SentPacketHistory history_;
   AckBlockOrder ack_block_order_;
   uint64_t answered_by_ = 0;  // the newest packet of the peer whose block was applied
+  RttEstimator rtt_;
   Pacer pacer_;
   NumberSkipper skipper_;
-  RttEstimator rtt_;
+  Probes probes_;
   LossMeter losses_;
   OutgoingChannels outgoing_channels_;
-  Probes probes_;
   base::Late<connection::KeyRotation> rotation_;  ///< Together with `link_`.
   base::Late<connection::SecureLink> link_;
 

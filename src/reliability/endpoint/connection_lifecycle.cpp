@@ -34,8 +34,8 @@ Connection::Connection(const ConnectionContext& context, ConnectionHandle handle
     : context_(context),
       handle_(handle),
       history_(context.pool, context.items),
-      pacer_({context.config.congestion, context.clock.now_ns()}),
       rtt_(context.config.rto),
+      pacer_({context.config.congestion, context.clock.now_ns()}),
       outgoing_channels_(context.pool, context.config.channels, context.config.rto.max_ns),
       incoming_channels_(context.pool, context.receive_memory, context.config.channels) {}
 

@@ -186,11 +186,17 @@ void Endpoint::send_now(ConnectionHandle handle) {
 }
 
 void Endpoint::prefetch(ConnectionHandle handle) const {
-  if (const Connection* connection = core_->in_slot(handle)) connection->prefetch_for_update();
+  const Connection* connection = core_->in_slot(handle);
+  if (connection != nullptr) connection->prefetch_members(core_->context.config.congestion);
 }
 
 void Endpoint::prefetch_for_send(ConnectionHandle handle) const {
   if (const Connection* connection = core_->in_slot(handle)) connection->prefetch_for_send();
+}
+
+bool Endpoint::has_reliable_waiting(ConnectionHandle handle) const {
+  const Connection* connection = core_->find(handle);
+  return connection != nullptr && connection->has_reliable_waiting();
 }
 
 void Endpoint::update_and_send(uint64_t now_ns, uint64_t unix_s) {

@@ -76,6 +76,8 @@ class Endpoint {
   void prefetch(ConnectionHandle connection) const;
   /// After prefetch(), with some work in between: fetches what send_now() reads besides.
   void prefetch_for_send(ConnectionHandle connection) const;
+  /// Reliable messages could be packed now.
+  bool has_reliable_waiting(ConnectionHandle connection) const;
 
   /// For later connect() calls: the objects that this side has placed by now.
   void set_placed(const wire::PlacedSummary& placed);

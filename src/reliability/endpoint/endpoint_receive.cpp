@@ -72,7 +72,9 @@ class Endpoint::Core::PacketsAhead {
       each(newest - kRun, [this](size_t k) { find(k); });
       each(newest - 2 * kRun, [this](size_t k) { tell(connections_[k % kPlaces], Ahead::kNear); });
     }
-    if (const Connection* connection = found(newest - kPacket)) connection->prefetch_for_packet();
+    if (const Connection* connection = found(newest - kPacket)) {
+      connection->prefetch_members(core_.context.config.congestion);
+    }
     if (const Connection* connection = found(newest - kOpen)) {
       connection->prefetch_for_open();
       tell(connection, Ahead::kNext);
@@ -160,7 +162,7 @@ void Endpoint::Core::open_ahead(std::span<const socket::Datagram> received) {
   // The work in between covers one access to memory.
   const auto soon = [&](size_t k) { return k < received.size() ? claimed_connection(received[k]) : nullptr; };
   for (size_t k = 0; k < received.size(); ++k) {
-    if (const Connection* far = soon(k + 2)) far->prefetch_for_packet();
+    if (const Connection* far = soon(k + 2)) far->prefetch_members(context.config.congestion);
     if (const Connection* near = soon(k + 1)) near->prefetch_for_open();
     const Connection* connection = claimed_connection(received[k]);
     const bool is_read = connection != nullptr && !shares.is_over(connection->reading_used());

@@ -86,7 +86,7 @@ void Endpoint::Core::prefetch_service(size_t slot) {
   if (near == ServiceSchedule::kNone) return;
   connections[near]->prefetch_for_send();
   const size_t far = next_due(near + 1);
-  if (far != ServiceSchedule::kNone) connections[far]->prefetch_for_update();
+  if (far != ServiceSchedule::kNone) connections[far]->prefetch_members(context.config.congestion);
 }
 
 void Endpoint::Core::set_timeout_paused(bool paused, uint64_t since_ns) {

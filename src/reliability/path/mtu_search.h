@@ -74,8 +74,8 @@ class MtuSearch {
   uint64_t pause_ns() const;
 
   uint32_t limit_bytes_ = wire::kFloorDatagramBytes;
-  size_t proved_ = 0;  ///< Index of the largest size acknowledged or assumed.
   uint32_t losses_ = 0;
+  size_t proved_ = 0;  ///< Index of the largest size acknowledged or assumed.
   uint64_t probe_seq_ = 0;
   uint64_t given_up_seq_ = 0;
   uint64_t give_up_ns_ = 0;

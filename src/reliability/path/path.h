@@ -90,8 +90,8 @@ class Path {
   bool answer_waits_ = false;
   uint32_t agreed_bytes_ = wire::kFloorDatagramBytes;
   uint64_t since_ns_ = 0;  ///< Packets sent before this time went to the old address.
-  MtuSearch mtu_;
   PathValidator validator_;  ///< Used by the side that accepted.
+  MtuSearch mtu_;
   Challenge answer_{};
 };
 

@@ -54,6 +54,7 @@ class PathValidator {
   const Challenge& challenge() const { return challenge_; }
 
  private:
+  // What every packet reads comes first; the rest is of trials.
   bool on_trial_ = false;
   bool has_begun_ = false;  ///< Ever: began_ns_ means something.
   bool challenged_ = false;

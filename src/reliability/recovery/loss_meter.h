@@ -30,8 +30,10 @@ class LossMeter {
   double out() const { return out_; }
   double in() const { return in_; }
 
+  /// What every packet reads lies between here and the end of `this`.
+  const void* hot_begin() const { return &second_; }
+
  private:
-  uint64_t second_ = 0;  ///< First: it is read with every packet.
   uint64_t tracked_ = 0;
   uint64_t lost_ = 0;
   uint64_t spurious_ = 0;
@@ -40,6 +42,7 @@ class LossMeter {
   SkipAllowance skip_allowance_;
   double out_ = 0;
   double in_ = 0;
+  uint64_t second_ = 0;  ///< Last: every packet reads it, and none the rest.
 };
 
 }  // namespace lattice::reliability

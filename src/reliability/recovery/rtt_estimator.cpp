@@ -70,11 +70,12 @@ void RttEstimator::fold(uint64_t sample_ns, uint64_t path_ns, const Answer& answ
   ++sample_count_;
 
   const uint64_t second = now_ns / kSecondNs;
-  MinSlot& slot = minima_[second % kMinSlots];
-  if (slot.second != second || slot.min_ns == UINT64_MAX) slot = {second, path};
-  slot.min_ns = std::min(slot.min_ns, path);
-  window_min_ns_ = window_second_ == second ? std::min(window_min_ns_, path) : smallest_as_of(second);
-  window_second_ = second;
+  if (window_second_ != second || path < second_min_ns_) {
+    minima_[second % kMinSlots] = {second, path};
+    second_min_ns_ = path;
+    window_min_ns_ = window_second_ == second ? std::min(window_min_ns_, path) : smallest_as_of(second);
+    window_second_ = second;
+  }
   LATTICE_ASSERT(rto_ns_ >= bounds_.min_ns && rto_ns_ <= bounds_.max_ns);
 }
 

@@ -76,6 +76,9 @@ class RttEstimator {
   /// Least time that the path may have taken in the last 10 s (whole seconds); srtt when there was no sample.
   uint64_t min_rtt_ns(uint64_t now_ns) const;
 
+  /// What every packet reads lies between `this` and here.
+  const void* hot_end() const { return &minima_; }
+
  private:
   uint64_t believed_delay_ns(const Answer& answer, uint64_t now_ns);
   uint64_t longest_of_late_ns(uint64_t answer_ns, uint64_t now_ns);
@@ -100,9 +103,10 @@ class RttEstimator {
   /// The largest longest_ns of this second and of the one before.
   uint64_t longest_second_ = 0, longest_ns_ = 0, longest_before_ns_ = 0;
   uint64_t window_second_ = UINT64_MAX;  ///< Of the last sample.
+  uint64_t second_min_ns_ = 0;           ///< Of that second.
   uint64_t window_min_ns_ = 0;           ///< Of the minima, as of that second.
   RtoBounds bounds_;
-  std::array<MinSlot, kMinSlots> minima_{};
+  std::array<MinSlot, kMinSlots> minima_{};  ///< Last: a sample seldom changes one.
 };
 
 }  // namespace lattice::reliability

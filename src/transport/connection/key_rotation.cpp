@@ -17,6 +17,12 @@ uint64_t add_saturating(uint64_t a, uint64_t b) {
 
 }  // namespace
 
+KeyRotation::KeyRotation(crypto::Role own_role, const RotationConfig& config, uint64_t now_ns)
+    : own_role_(own_role), config_(config), epoch_began_ns_(now_ns) {
+  LATTICE_ASSERT(reinterpret_cast<uint8_t*>(&own_) - reinterpret_cast<uint8_t*>(this) <=
+                 static_cast<ptrdiff_t>(kHeadBytes));
+}
+
 bool KeyRotation::on_opened(SecureLink& link, uint32_t epoch, size_t bytes, uint64_t now_ns,
                             uint64_t rto_ns) {
   received_.add(bytes);

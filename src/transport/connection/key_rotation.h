@@ -45,8 +45,7 @@ enum class RotationRefusal : uint8_t {
 class KeyRotation {
  public:
   /// `own_role` equals the role of the SecureLink in all calls; epoch 0 begins at `now_ns`.
-  KeyRotation(crypto::Role own_role, const RotationConfig& config, uint64_t now_ns)
-      : own_role_(own_role), config_(config), epoch_began_ns_(now_ns) {}
+  KeyRotation(crypto::Role own_role, const RotationConfig& config, uint64_t now_ns);
 
   /// A packet of `bytes` was sealed.
   void on_sealed(size_t bytes) { sent_.add(bytes); }
@@ -75,6 +74,8 @@ class KeyRotation {
   /// now. kNever: not before another packet.
   uint64_t next_deadline_ns(const SecureLink& link) const;
   static constexpr uint64_t kNever = UINT64_MAX;
+  /// The members that every packet reads come first and take no more.
+  static constexpr size_t kHeadBytes = 104;
 
   /// A RekeyInit was made and its answer is outstanding.
   bool in_flight() const { return in_flight_; }

@@ -14,7 +14,7 @@ SecureLink::SecureLink(uint32_t protocol_id, uint64_t connection_id, crypto::Rol
       limits_(limits),
       window_(limits.replay_window_packets) {
   LATTICE_CHECK(connection_id != 0 && limits.packet_seq <= crypto::kPacketSeqLimit);
-  LATTICE_ASSERT(reinterpret_cast<uint8_t*>(&keys_) - reinterpret_cast<uint8_t*>(this) <=
+  LATTICE_ASSERT(static_cast<const uint8_t*>(window_.hot_end()) - reinterpret_cast<uint8_t*>(this) <=
                  static_cast<ptrdiff_t>(kHeadBytes));
   fill_epoch(0, std::move(master));
 }
@@ -56,6 +56,7 @@ void SecureLink::retire_old_epoch() {
 
 void SecureLink::prefetch_for_open() const {
   keys_[newest_epoch_ % 2].receive.prefetch();
+  window_.prefetch();
 }
 
 void SecureLink::prefetch_for_seal() const {

@@ -108,9 +108,9 @@ class SecureLink {
   /// state of the link: open() later tests number, epoch and limits as usual.
   OpenedAhead open_ahead(std::span<uint8_t> datagram) const;
 
-  /// The members in front of the keys, which every packet reads, take no more.
-  static constexpr size_t kHeadBytes = 448;
-  /// Prefetch the keys that open or seal a packet. Hints.
+  /// The members that every packet reads come first and take no more.
+  static constexpr size_t kHeadBytes = 136;
+  /// Prefetch what else opens or seals a packet: the keys, and the mark of the next number received. Hints.
   void prefetch_for_open() const;
   void prefetch_for_seal() const;
 

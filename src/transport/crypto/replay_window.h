@@ -10,6 +10,8 @@
 #include <array>
 #include <cstdint>
 
+#include "base/compiler.h"
+
 namespace lattice::crypto {
 
 /// The default size, and the largest one: storage and the bounds of docs/decisions/0013 are made for it.
@@ -34,6 +36,11 @@ class ReplayWindow {
 
   /// The highest number marked; 0 before the first.
   uint64_t highest() const { return highest_; }
+
+  /// What every test reads lies between `this` and here; then prefetch() fetches the mark of the next number.
+  /// A hint.
+  const void* hot_end() const { return &seen_; }
+  void prefetch() const { base::prefetch(&seen_[((highest_ + 1) / 64) % kWords]); }
 
  private:
   // Twice the window, so that whole words ahead can be cleared without touching the last 1024 numbers.

@@ -95,8 +95,9 @@ typedef struct lattice_callbacks {
   /// value. An object whose members are rounded after each tick holds it from now on too. `object` is the
   /// first that had such a value, `prop_id` the member as in lattice_set_prop(), `tick` the tick. Called once
   /// for each member of a type in this world, after on_tick. It must spawn nothing. The log has a line that
-  /// says the same, and the counter values_clamped of lattice_world_refusal() goes up for every object with
-  /// such a member in every tick.
+  /// says the same, and the counter values_clamped of lattice_world_refusal() goes up by the number of such
+  /// members, of all objects, in every tick. Inputs and arguments of calls are clamped likewise where they
+  /// are made: the log and the counter say so there, and this callback is for objects alone.
   void (*on_value_clamped)(void* ctx, lattice_world* world, lattice_netid object, uint16_t prop_id,
                            uint32_t tick);
   /// The client of `conn` has all of what it was to have when it joined: every object that was in its set

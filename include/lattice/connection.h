@@ -92,8 +92,9 @@ typedef struct lattice_conn_info {
   /// 1 once the client has every object that was in its set when it joined. The authority knows it from
   /// acknowledgements, the client from the authority.
   uint32_t is_loaded;
-  /// How many objects were in the client's set when it joined: with interest management those that it may
-  /// see from where it first looked. 0 on a client until the authority has said so, and while it connects.
+  /// How many objects the client was to get when it joined: with interest management those that it may see
+  /// from where it first looked. Placed objects that nobody has changed do not count, because it has them. 0
+  /// on a client until the authority has said so, and while it connects.
   uint32_t join_objects;
   /// How many of those the client has received, or will not get any more because they went. A client hears of
   /// it 5 times per second until is_loaded.

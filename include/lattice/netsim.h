@@ -61,7 +61,8 @@ LATTICE_API lattice_result lattice_set_impairment(lattice_world* world, lattice_
                                                   const lattice_impairment* impairment);
 
 /// Makes a network in virtual time. Every loss and delay follows from `seed`, and so do the keys of the
-/// worlds on it, so a run repeats exactly; nothing on it is secret. Worlds attach through
+/// worlds on it, so a run repeats exactly, but for bytes that come from tokens: lattice_dev_token()
+/// draws ids from the system. Nothing on it is secret. Worlds attach through
 /// lattice_world_config.netsim and should use lattice_netsim_clock() as their clock. The caller owns the
 /// network and ends it with lattice_netsim_destroy(). NULL and LATTICE_ERROR_LIMIT when 4096 are alive.
 LATTICE_API lattice_netsim* lattice_netsim_create(uint64_t seed);

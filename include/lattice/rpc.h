@@ -11,7 +11,8 @@ extern "C" {
 #endif
 
 /// Calls `rpc_id` on `object`. `args` is the host structure of its arguments and `len` its exact size; it is
-/// copied. `args` may be NULL when `len` is 0. `target` and `channel` must be as declared. An RPC declared
+/// copied. `args` may be NULL when `len` is 0. A value that does not fit its member is clamped; the log says
+/// so, and values_clamped counts. `target` and `channel` must be as declared. An RPC declared
 /// LATTICE_RPC_TO_ALL may also be sent to one client, with lattice_rpc_to().
 ///
 /// A call to clients goes to those that have the object, and LATTICE_RPC_TO_ALL succeeds with nobody there.

@@ -90,7 +90,8 @@ typedef enum lattice_channel {
 typedef enum lattice_rpc_target {
   LATTICE_RPC_TO_SERVER = 0,  ///< from a client to the authority
   LATTICE_RPC_TO_OWNER = 1,   ///< from the authority to the client that owns the object
-  LATTICE_RPC_TO_ALL = 2,     ///< from the authority to every client that has the object
+  LATTICE_RPC_TO_ALL = 2,     ///< from the authority to every client that has the object; the player of a
+                              ///< listen host has all
   LATTICE_RPC_TO_PEER = 3     ///< from the authority to one client, with lattice_rpc_to()
 } lattice_rpc_target;
 

@@ -23,16 +23,23 @@ LATTICE_PRINTF(3, 4) bool write(char* out, size_t capacity, const char* format, 
 }
 
 bool write_waiting(const lattice_why_info& why, char* out, size_t capacity) {
+  char removals[48] = "";
+  if (why.removal_count != 0) {
+    std::snprintf(removals, sizeof removals, ", beside %u removals", why.removal_count);
+  }
   char budget[48] = "";  // 0 bytes: nothing but the datagrams bounds it
   if (why.budget_bytes != 0) {
     std::snprintf(budget, sizeof budget, ", and a snapshot has %u bytes", why.budget_bytes);
   }
   return write(out, capacity,
-               "the state of tick %u waits: %u of %u objects passed over go before it, with priority %.1f; "
-               "its entry takes %u bits, alone in a part%s",
-               why.changed_tick, why.rank, why.waiting_count, static_cast<double>(why.accumulator),
+               "the state of tick %u waits: %u of %u objects passed over go before it%s, with priority %.1f; "
+               "a part with it alone takes up to %u bits%s",
+               why.changed_tick, why.rank, why.waiting_count, removals, static_cast<double>(why.accumulator),
                why.next_entry_bits, budget);
 }
+
+/// What a client may show of an object that it no longer gets, but keeps or has not dropped yet.
+constexpr const char kShowsOldState[] = "; the client may show an older state";
 
 /// What follows "object 7: ". False for a reason that does not exist.
 bool describe(const lattice_why_info& why, char* out, size_t capacity) {
@@ -53,7 +60,7 @@ bool describe(const lattice_why_info& why, char* out, size_t capacity) {
     case LATTICE_WHY_NO_STATE:
       return write(out, capacity, "no tick has recorded its state yet");
     case LATTICE_WHY_OVER_BUDGET:
-      return write(out, capacity, "its entry of %u bits is longer than a snapshot of %u bytes",
+      return write(out, capacity, "a part with it alone takes up to %u bits, and a snapshot has %u bytes",
                    why.next_entry_bits, why.budget_bytes);
     case LATTICE_WHY_IN_PIECES:
       return write(
@@ -69,6 +76,12 @@ bool describe(const lattice_why_info& why, char* out, size_t capacity) {
                    "not sent: it, or a parent, is for other teams; the client is of teams 0x%x",
                    why.viewer_team_mask);
     case LATTICE_WHY_ROOM:
+      if (why.root != why.object) {
+        return write(out, capacity,
+                     "not sent: it is attached to object %" PRIu64
+                     " in room %u, and the client is in room %u",
+                     why.root, why.object_room, why.viewer_room);
+      }
       return write(out, capacity, "not sent: it is in room %u, and the client in room %u", why.object_room,
                    why.viewer_room);
     case LATTICE_WHY_NO_VIEWER:
@@ -124,12 +137,13 @@ lattice_result lattice_why_text(const lattice_why_info* why, char* out, size_t c
   if (capacity < LATTICE_WHY_TEXT_BYTES) {
     return fail(LATTICE_ERROR_BUFFER_TOO_SMALL, "A sentence takes up to %u bytes.", LATTICE_WHY_TEXT_BYTES);
   }
-  char text[LATTICE_WHY_TEXT_BYTES - 32];
+  char text[LATTICE_WHY_TEXT_BYTES - 32 - sizeof kShowsOldState];
   if (!describe(value, text, sizeof text)) {
     return fail(LATTICE_ERROR_INVALID_ARGUMENT, "lattice_why_info.reason is %u, which is no reason.",
                 value.reason);
   }
-  std::snprintf(out, capacity, "object %" PRIu64 ": %s", value.object, text);
+  const bool is_old = value.is_in_set == 0 && value.may_be_held != 0 && value.changed_tick > value.acked_tick;
+  std::snprintf(out, capacity, "object %" PRIu64 ": %s%s", value.object, text, is_old ? kShowsOldState : "");
   return LATTICE_OK;
 }
 

@@ -394,4 +394,12 @@ void WorldInstance::on_value_clamped(uint64_t network_id, uint16_t prop_id, worl
   }
 }
 
+void WorldInstance::on_argument_clamped(std::optional<uint16_t> rpc_id, std::string_view member) {
+  char of[32] = "the input";
+  if (rpc_id) std::snprintf(of, sizeof of, "an argument of RPC %u", *rpc_id);
+  write_log(LATTICE_LOG_WARNING, "state",
+            "%s: %.*s does not fit its member and was clamped; values_clamped counts from here on", of,
+            static_cast<int>(member.size()), member.data());
+}
+
 }  // namespace lattice::abi

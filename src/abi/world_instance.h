@@ -123,6 +123,7 @@ struct WorldInstance final : world::Observer {
   void on_silence(uint64_t silent_ns) override;
   bool on_relevant(world::ConnectionHandle connection, uint64_t network_id) override;
   void on_value_clamped(uint64_t network_id, uint16_t prop_id, world::Tick tick) override;
+  void on_argument_clamped(std::optional<uint16_t> rpc_id, std::string_view member) override;
   transfer::TransferHandler& transfer_handler() override { return transfers; }
 };
 

@@ -45,6 +45,9 @@ class FragmentingEndpoint final : private reliability::EndpointHandler {
   void send_now(ConnectionHandle connection) { endpoint_->send_now(connection); }
   void prefetch(ConnectionHandle connection) const { endpoint_->prefetch(connection); }
   void prefetch_for_send(ConnectionHandle connection) const { endpoint_->prefetch_for_send(connection); }
+  bool has_reliable_waiting(ConnectionHandle connection) const {
+    return endpoint_->has_reliable_waiting(connection);
+  }
   void receive(uint64_t now_ns, uint64_t unix_s) { endpoint_->receive(now_ns, unix_s); }
   reliability::ConnectResult connect(const base::PathId& server, std::span<const uint8_t> token,
                                      const crypto::KeyPair& client, ConnectionHandle* out) {

@@ -40,7 +40,7 @@ uint32_t ObjectTable::mirror(const ObjectInfo& info) {
   slots_[slot].info = info;
   slots_[slot].host = cells_.take(*info.type);
   place_[slot] = static_cast<uint32_t>(order_.size());
-  in_order_ = in_order_ && info.network_id >= next_id_;
+  in_order_ = in_order_ && (order_.empty() || info.network_id > network_id(order_.back()));
   order_.push_back(slot);
   slot_of_.insert(info.network_id, slot);
   ++size_;

@@ -40,6 +40,14 @@ class ReceivedStates {
 
   /// Empties it. Keeps the memory that it has.
   void reset(uint32_t word_count);
+  /// Gives its memory back. reset() follows before it holds states again; until then it finds none.
+  void release() {
+    cells_.reset();
+    size_ = 0;
+    head_ = count_ = kept_ = capacity_ = 0;
+    keep_ = {};
+  }
+  size_t memory_bytes() const { return size_ * sizeof(Word); }
   /// The object comes to this client, once more or for the first time: what is drawn begins after `removed`.
   void begin_stay(Tick removed) { stay_began_ = removed + 1; }
 

@@ -159,6 +159,8 @@ class ReplicaList {
     uint32_t waiting = 0;
   };
   Standing standing(const Replica& replica) const;
+  /// Objects that the client is to drop, and has not been told of.
+  uint32_t waiting_removals() const { return removals_.waiting(); }
 
   /// True when the newest snapshot said that nothing was new, and since then nothing became new or needs
   /// following: a build would find nothing to say. Wakes every object that changed since the last build.

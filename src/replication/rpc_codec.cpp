@@ -6,8 +6,9 @@
 namespace lattice::replication {
 
 size_t RpcCodec::encode(const RpcHeader& header, const serialization::Layout* arguments, const void* host,
-                        std::span<uint8_t> out) {
+                        std::span<uint8_t> out, bool* fits) {
   LATTICE_ASSERT(header.network_id != 0);
+  bool all_fit = true;
   BitWriter writer(out);
   writer.WriteVarint(header.network_id);
   writer.WriteVarint(header.rpc_id);
@@ -16,9 +17,10 @@ size_t RpcCodec::encode(const RpcHeader& header, const serialization::Layout* ar
   if (header.target == LATTICE_RPC_TO_PEER) writer.WriteVarint(header.peer);
   if (arguments != nullptr) {
     if (words_.size() < arguments->word_count()) words_.resize(arguments->word_count());
-    arguments->quantize(&host, words_.data());
+    all_fit = arguments->quantize(&host, words_.data());
     arguments->encode_whole(writer, words_.data());
   }
+  if (fits != nullptr) *fits = all_fit;
   return writer.ok() ? writer.finish().size() : 0;
 }
 

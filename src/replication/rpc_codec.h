@@ -42,9 +42,10 @@ struct RpcHeader {
 class RpcCodec {
  public:
   /// Writes a body. `arguments` is null for an RPC without arguments. Otherwise it is their layout, and
-  /// `host` points to the argument structure. Returns the bytes used, or 0 when `out` is too small.
+  /// `host` points to the argument structure. Returns the bytes used, or 0 when `out` is too small. `fits`,
+  /// if not null, becomes false when values did not fit and were clamped, else true.
   size_t encode(const RpcHeader& header, const serialization::Layout* arguments, const void* host,
-                std::span<uint8_t> out);
+                std::span<uint8_t> out, bool* fits = nullptr);
 
   /// Reads the fixed fields; `argument_bit` becomes the bit position of the arguments.
   /// kMalformed for a truncated body, network_id 0 or an rpc_id above 65535.

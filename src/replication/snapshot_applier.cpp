@@ -51,6 +51,8 @@ SnapshotApplier::Result SnapshotApplier::apply(std::span<const uint8_t> body) {
 
 uint32_t SnapshotApplier::place(const ObjectInfo& info, uint32_t remote_slot, const Word* words, Tick tick) {
   LATTICE_ASSERT(newest_tick_ == 0 && find_known(info.network_id) == kNotKnown);
+  placed_ids_ = std::max(placed_ids_, info.network_id);
+  placed_slots_ = std::max(placed_slots_, remote_slot + 1);
   LATTICE_CHECK(make_known(info.network_id, remote_slot));
   Known& known = known_[known_at(remote_slot)];
   spawn(known, info, tick);
@@ -69,7 +71,7 @@ void SnapshotApplier::commit(const SnapshotHeader& header) {
   if (newest_tick_ == 0 || base::tick_after(tick, newest_tick_)) newest_tick_ = tick;
   if (base::tick_distance(newest_tick_, aged_tick_) >= kAgingTicks) age();
   // Before the entries are applied: an object that comes back must not make way for a new object.
-  if (!leaving_.empty()) {
+  if (leaving_count_ != 0) {
     each_full(tick, [this](const Pending& entry, Tick of) { revive_leaving(entry, of); });
   }
   commit_deltas(deltas(), tick, header.keep);
@@ -164,12 +166,13 @@ void SnapshotApplier::spawn(Known& known, const ObjectInfo& info, Tick tick) {
   LATTICE_ASSERT(info.type != nullptr);  // only full entries reach an object that is not there
   if (known.was_removed) --tombstones_;
   // decode() counted leaving objects as free room, so the oldest of them makes way.
-  if (mirror_.size() == mirror_.max_objects() && !leaving_.empty()) despawn(known_[find_known(leaving_[0])]);
+  if (mirror_.size() == mirror_.max_objects() && leaving_count_ != 0) despawn(known_[first_leaving_]);
   ObjectInfo mirrored = info;
   mirrored.spawn_tick = tick;
   known.slot = mirror_.mirror(mirrored);
   LATTICE_CHECK(known.slot != kNoSlot);  // the count was checked while decoding
-  if (known.type == nullptr) known.states.reset(info.type->word_count);
+  spare_bytes_ -= known.states.memory_bytes();
+  if (known.type == nullptr || known.states.memory_bytes() == 0) known.states.reset(info.type->word_count);
   if (known.was_removed) known.states.begin_stay(known.removed_tick);
   known.type = info.type;
   if (known.slot >= known_of_mirror_.size()) known_of_mirror_.resize(size_t{known.slot} + 1, kNotKnown);
@@ -201,14 +204,30 @@ void SnapshotApplier::commit_removal(const Pending& entry, Tick tick) {
   known.rpc_count = entry.rpc_count;
   known.left = entry.left;
   if (listener_.may_despawn(known.slot, known.rpc_count)) return despawn(known);
-  if (!known.leaving) leaving_.push_back(known.network_id);
+  if (!known.leaving) begin_leaving(known);
+}
+
+void SnapshotApplier::begin_leaving(Known& known) {
+  const uint32_t index = find_known(known.network_id);
   known.leaving = true;
+  known.leaves_before = last_leaving_;
+  known.leaves_after = kNotKnown;
+  (last_leaving_ == kNotKnown ? first_leaving_ : known_[last_leaving_].leaves_after) = index;
+  last_leaving_ = index;
+  ++leaving_count_;
+}
+
+void SnapshotApplier::end_leaving(Known& known) {
+  const uint32_t before = known.leaves_before, after = known.leaves_after;
+  (before == kNotKnown ? first_leaving_ : known_[before].leaves_after) = after;
+  (after == kNotKnown ? last_leaving_ : known_[after].leaves_before) = before;
+  known.leaving = false;
+  --leaving_count_;
 }
 
 void SnapshotApplier::despawn(Known& known) {
   LATTICE_ASSERT(known.slot != kNoSlot && known.was_removed);
-  if (known.leaving) leaving_.erase(std::find(leaving_.begin(), leaving_.end(), known.network_id));
-  known.leaving = false;
+  if (known.leaving) end_leaving(known);
   ++tombstones_;
   const uint32_t slot = known.slot;
   known.slot = kNoSlot;
@@ -216,19 +235,18 @@ void SnapshotApplier::despawn(Known& known) {
                        known.left ? DespawnReason::kLeft : DespawnReason::kDestroyed);
   known_of_mirror_[slot] = kNotKnown;
   mirror_.despawn(slot);
+  if (spare_bytes_ + known.states.memory_bytes() > kMostSpareBytes) known.states.release();
+  spare_bytes_ += known.states.memory_bytes();
   if (known.remote_slot != kNoSlot) return bury(known);
   --tombstones_;
   free_known(find_known(known.network_id));  // another object has the slot: nothing can come any more
 }
 
 void SnapshotApplier::retry_removals() {
-  for (size_t i = 0; i < leaving_.size();) {
-    Known& known = known_[find_known(leaving_[i])];
-    if (listener_.may_despawn(known.slot, known.rpc_count)) {
-      despawn(known);  // removes the object from leaving_
-    } else {
-      ++i;
-    }
+  for (uint32_t index = first_leaving_; index != kNotKnown;) {
+    Known& known = known_[index];
+    index = known.leaves_after;
+    if (listener_.may_despawn(known.slot, known.rpc_count)) despawn(known);
   }
 }
 
@@ -236,8 +254,7 @@ void SnapshotApplier::revive_leaving(const Pending& entry, Tick tick) {
   const uint32_t index = find_known(entry.network_id);
   if (index == kNotKnown || revived_by(entry, &known_[index], tick) == 0) return;
   Known& known = known_[index];
-  leaving_.erase(std::find(leaving_.begin(), leaving_.end(), known.network_id));
-  known.leaving = false;
+  end_leaving(known);
   listener_.on_stays(known.slot);
 }
 
@@ -302,6 +319,12 @@ void SnapshotApplier::free_known(uint32_t index) {
   LATTICE_ASSERT(known.slot == kNoSlot);
   if (known_at(known.remote_slot) == index) known_of_slot_[known.remote_slot] = kNotKnown;
   index_of_.erase(known.network_id);
+  // Half of the room is for tombstones.
+  const bool keeps_memory = spare_bytes_ <= kMostSpareBytes / 2;
+  if (!keeps_memory) {
+    spare_bytes_ -= known.states.memory_bytes();
+    known.states.release();
+  }
   ReceivedStates states = std::move(known.states);
   known = Known();
   known.states = std::move(states);
@@ -360,7 +383,9 @@ void SnapshotApplier::validate() const {
   uint32_t live = 0;
   uint32_t tombstones = 0;
   size_t leaving = 0;
+  size_t spare_bytes = 0;
   for (const Known& known : known_) {
+    if (known.slot == kNoSlot) spare_bytes += known.states.memory_bytes();
     if (known.network_id == 0) continue;
     LATTICE_ASSERT(index_of_.contains(known.network_id));
     if (known.slot == kNoSlot) {
@@ -375,7 +400,8 @@ void SnapshotApplier::validate() const {
   }
   LATTICE_ASSERT(live == mirror_.size());
   LATTICE_ASSERT(tombstones == tombstones_);
-  LATTICE_ASSERT(leaving == leaving_.size());
+  LATTICE_ASSERT(leaving == leaving_count_);
+  LATTICE_ASSERT(spare_bytes == spare_bytes_ && spare_bytes_ <= kMostSpareBytes);
 #endif
 }
 

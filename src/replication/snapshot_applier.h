@@ -77,6 +77,9 @@ class SnapshotApplier {
   /// At most so many removed ids are remembered; beyond that the oldest is forgotten. An entry from before
   /// its removal, 64 ticks late at most, is then malformed.
   static constexpr uint32_t kMaxTombstones = 1 << 14;
+  /// The states of removed objects stay while they take no more bytes together. Beyond that late deltas of
+  /// these objects find no baseline: their part is not acked, and what is still wanted comes again.
+  static constexpr size_t kMostSpareBytes = size_t{16} << 20;
 
   /// `mirror` holds the objects and bounds them. Give it twice the authority's limit: when a removal was
   /// lost, its object is still here beside the object that took its place. Slots of the authority are below
@@ -128,14 +131,17 @@ class SnapshotApplier {
   }
   /// All received states of an object that is there. They stay valid until the next part.
   const ReceivedStates& states(uint32_t slot) const { return known_[known_of_mirror_[slot]].states; }
+  /// Bytes of the states that are of no object here: of tombstones, and what is kept for new objects.
+  size_t spare_bytes() const { return spare_bytes_; }
   /// Inside on_state(): the state that was the newest before, or null.
   const Word* former(uint32_t slot) const { return states(slot).before_newest(); }
 
  private:
   static constexpr uint32_t kNotKnown = base::HashIndex::kNone;
 
-  /// An object or its tombstone. Its states outlive a removal: entries sent before the removal may still
-  /// arrive, and must still decode. What every delta reads stands first, in one cache line.
+  /// An object or its tombstone. Its states outlive a removal, within kMostSpareBytes: entries sent before
+  /// the removal may still arrive, and should still decode. What every delta reads stands first, in one cache
+  /// line.
   struct alignas(64) Known {
     ReceivedStates states;
     const ObjectType* type = nullptr;  // null: removed before any state was received
@@ -154,6 +160,7 @@ class SnapshotApplier {
     uint64_t network_id = 0;         // 0: free
     uint32_t remote_slot = kNoSlot;  // the authority's; kNoSlot: another object has it by now
     uint32_t rpc_count = 0;          // count that the held removal names
+    uint32_t leaves_before = kNotKnown, leaves_after = kNotKnown;  // its neighbours among those that leave
   };
   struct Tombstone {
     uint64_t network_id = 0;
@@ -237,6 +244,7 @@ class SnapshotApplier {
   static bool is_before_removal(const Known& known, Tick tick);
   uint32_t take_words(uint32_t count);
   void make_room_for_deltas();
+  Word* discarded_words(const ObjectType& type);
   /// The deltas of the part.
   std::span<const Delta> deltas() const { return {deltas_.data(), delta_count_}; }
   void count_traffic(const TrafficRun& run, size_t end_bit);
@@ -268,6 +276,8 @@ class SnapshotApplier {
   void expire_tombstones();
   void free_tombstone(const Tombstone& grave);
   void free_known(uint32_t index);
+  void begin_leaving(Known& known);
+  void end_leaving(Known& known);
   void age();
 
   uint32_t find_known(uint64_t network_id) const { return index_of_.find(network_id); }
@@ -281,7 +291,7 @@ class SnapshotApplier {
   ObjectTable& mirror_;
   SnapshotListener& listener_;
   uint32_t slot_bound_;
-  std::vector<Known> known_;  // with free ones between; a free one keeps the memory of its states
+  std::vector<Known> known_;  // with free ones between; a free one may keep the memory of its states
   std::vector<uint32_t> free_known_;
   std::vector<uint32_t> known_of_slot_;           // by the authority's slot: index in known_
   std::vector<uint32_t> known_of_mirror_;         // by the mirror's slot
@@ -312,7 +322,14 @@ class SnapshotApplier {
   Tick newest_tick_ = 0;
   Tick aged_tick_ = 0;
   uint32_t tombstones_ = 0;
-  std::vector<uint64_t> leaving_;  // ids of held removals, oldest first
+  // Held removals, by index in known_, in the order in which they came.
+  uint32_t first_leaving_ = kNotKnown, last_leaving_ = kNotKnown;
+  uint32_t leaving_count_ = 0;
+  // Of the objects that both sides placed, the largest id, and one more than the largest slot.
+  uint64_t placed_ids_ = 0;
+  uint32_t placed_slots_ = 0;
+  size_t spare_bytes_ = 0;       // of the states in known_ that are of no object here
+  std::vector<Word> discarded_;  // room for a state of a tombstone
 };
 
 }  // namespace lattice::replication

@@ -93,15 +93,20 @@ void SnapshotBuilder::sort_by_priority(const ReplicaList& recipient, uint32_t pa
 }
 
 // How many of the first are taken whatever the estimate says: the first of all, which fits alone, and where
-// own objects or removals go first, those and the first of the others. Where that does not fit beside them,
-// it goes before them now and then: else what changes all the time would shut it out for ever.
+// own objects or removals go first, those and the first state of the others. Where that does not fit beside
+// them, it goes before them now and then: else what changes all the time would shut it out for ever.
 void SnapshotBuilder::decide_firsts(ReplicaList& recipient, uint32_t budget_bits, uint32_t max_parts) {
   first_count_ = 1;
-  const auto is_other = [this](uint64_t rank) {
-    return (rank & kFirstRank) == 0 && !candidates_[place_of(rank)].goes_first;
+  const auto goes_first = [this](uint64_t rank) {
+    return (rank & kFirstRank) != 0 || candidates_[place_of(rank)].goes_first;
   };
-  const auto other = std::find_if(ranks_.begin(), ranks_.end(), is_other);
-  if (other == ranks_.begin() || other == ranks_.end()) return;
+  const auto is_state = [this](uint64_t rank) {
+    return candidates_[place_of(rank)].kind != EntryKind::kRemoved;
+  };
+  const auto other = std::find_if_not(ranks_.begin(), ranks_.end(), goes_first);
+  const auto state = std::find_if(other, ranks_.end(), is_state);
+  if (other == ranks_.begin() || state == ranks_.end()) return;
+  std::rotate(other, state, state + 1);
   const auto count = static_cast<uint32_t>(other - ranks_.begin()) + 1;
   if (fit_together(count, budget_bits, max_parts)) {
     first_count_ = count;

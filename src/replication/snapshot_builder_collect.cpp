@@ -18,8 +18,8 @@ constexpr uint32_t kLeastRemovalBits = 4;
 constexpr double kRemovalsShare = 0.25;
 constexpr float kFirstRemovalPriority = 1e30f;  // above that of every object
 // A removal beyond that gains this much in each snapshot. An object gains more each time it is passed over,
-// so after a moment it goes before any number of removals.
-constexpr float kRemovalPriority = 4.0f;
+// so from the second on it goes before any number of removals.
+constexpr float kRemovalPriority = 1.0f;
 
 }  // namespace
 
@@ -375,7 +375,8 @@ inline SnapshotBuilder::Baseline SnapshotBuilder::baseline_of(const ReplicaList&
   if (replica.acked_tick != 0 && usable(replica.acked_version, age)) return {replica.acked_version, age};
   const KeptState kept = recipient.kept(index);
   const uint32_t kept_age = age_of(kept.tick);
-  if (kept.version != 0 && kept_age <= store_.keep_ticks().sure_ticks() && usable(kept.version, kept_age)) {
+  if (kept.version != 0 && kept.version >= newest.full_version &&
+      kept_age <= store_.keep_ticks().sure_ticks() && usable(kept.version, kept_age)) {
     return {kept.version, kept_age};
   }
   if (store_.is_placed(slot)) return {1, 0};  // D-51: every client has it

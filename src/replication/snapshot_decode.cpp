@@ -73,7 +73,7 @@ SnapshotRefusal SnapshotApplier::decode(std::span<const uint8_t> body, SnapshotH
     revived += revived_by(entry, known, tick);
   });
   // Leaving objects make way for new ones; see spawn().
-  const size_t staying = mirror_.size() - leaving_.size() + revived;
+  const size_t staying = mirror_.size() - leaving_count_ + revived;
   return staying + new_objects > mirror_.max_objects() ? SnapshotRefusal::kTooManyObjects
                                                        : SnapshotRefusal::kNone;
 }
@@ -244,13 +244,14 @@ inline SnapshotRefusal SnapshotApplier::decode_delta(BitWindow& in, Tick tick, u
                                                      Previous* previous) {
   if (index == kNotKnown || !lives_at(known_[index], tick)) return SnapshotRefusal::kUnknownObject;
   Known& known = known_[index];
-  Word* words = known.states.draft();
+  const bool is_tombstone = known.slot == kNoSlot;
+  Word* words = is_tombstone ? discarded_words(*known.type) : known.states.draft();
   const bool as_placed = of_tick == tick;
   const Word* baseline = as_placed ? known.placed : known.states.find(of_tick, &baseline_depth_);
   if (baseline == nullptr) {
     if (as_placed) return SnapshotRefusal::kBaselineAge;
     const bool late = newest_tick_ != 0 && base::tick_after(newest_tick_, tick);
-    return late ? SnapshotRefusal::kLateBaseline : SnapshotRefusal::kMissingBaseline;
+    return late || is_tombstone ? SnapshotRefusal::kLateBaseline : SnapshotRefusal::kMissingBaseline;
   }
   if (!plain_.decode(in, *known.type, baseline, words, &previous->changes)) {
     return SnapshotRefusal::kMalformed;
@@ -258,6 +259,12 @@ inline SnapshotRefusal SnapshotApplier::decode_delta(BitWindow& in, Tick tick, u
   if (delta_count_ == deltas_.size()) make_room_for_deltas();
   deltas_[delta_count_++] = {index, of_tick};
   return SnapshotRefusal::kNone;
+}
+
+// Room for a state of an object that was removed: it is decoded, and then nothing is done with it.
+[[gnu::noinline]] Word* SnapshotApplier::discarded_words(const ObjectType& type) {
+  if (discarded_.size() < type.word_count) discarded_.resize(type.word_count);
+  return discarded_.data();
 }
 
 // The room stays, so a part with as many deltas as one before allocates nothing.
@@ -310,7 +317,11 @@ SnapshotRefusal SnapshotApplier::check_full(const Pending& entry, Tick tick) con
   const uint64_t id = entry.network_id;
   if (id == 0) return SnapshotRefusal::kNetworkId;
   if (full_ids_.contains(id) || full_slots_.contains(entry.remote_slot)) return SnapshotRefusal::kNetworkId;
-  if (const uint32_t same = find_known(id); same != kNotKnown) {
+  const uint32_t same = find_known(id);
+  // A placed object that was destroyed does not come back, and nothing takes its slot (D-52).
+  const bool is_placed = id <= placed_ids_ || entry.remote_slot < placed_slots_;
+  if (is_placed && (same == kNotKnown || known_[same].placed == nullptr)) return SnapshotRefusal::kNetworkId;
+  if (same != kNotKnown) {
     if (known_[same].remote_slot != entry.remote_slot) return SnapshotRefusal::kNetworkId;
     const bool changed = known_[same].type != nullptr && known_[same].type != entry.type;
     return changed ? SnapshotRefusal::kTypeChanged : SnapshotRefusal::kNone;

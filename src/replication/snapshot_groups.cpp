@@ -81,8 +81,9 @@ void SnapshotBuilder::rank_groups() {
   });
 }
 
-// Makes a unit of each group that fits `part_bits`. The objects of a longer one leave each on its own, by
-// their own priority.
+// Makes a unit of each group that fits `part_bits`, or half of that if the client predicts an object of it:
+// else what hangs on a pawn would take its place among the first away. The objects of a longer one leave each
+// on its own, by their own priority.
 void SnapshotBuilder::make_units(const ReplicaList& recipient, uint32_t part_bits) {
   units_.clear();
   if (!any_groups_) return;
@@ -97,7 +98,8 @@ void SnapshotBuilder::make_units(const ReplicaList& recipient, uint32_t part_bit
       unit.has_predicted = unit.has_predicted || candidate.is_predicted;
       priority = std::max(priority, candidate.priority);
     }
-    const bool fits = unit.bits + kMostAloneBits <= part_bits;
+    const bool fits =
+        unit.bits + kMostAloneBits <= part_bits && (!unit.has_predicted || unit.bits <= part_bits / 2);
     stats_.groups_cut += fits ? 0 : 1;
     for (const uint64_t at : group) {
       Candidate& candidate = candidates_[static_cast<uint32_t>(at)];

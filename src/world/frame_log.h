@@ -27,6 +27,9 @@ uint64_t frame_members(const serialization::Layout& layout, const serialization:
 
 class FrameLog {
  public:
+  /// `seed` is one that no peer knows: a peer may choose the ids of objects.
+  explicit FrameLog(uint64_t seed) : left_of_id_(64, base::HashIndex::Growth::kDoubling, seed) {}
+
   void start() { collects_ = true; }
   bool collects() const { return collects_; }
   /// Counts begin().
@@ -74,7 +77,7 @@ class FrameLog {
   Entries corrected_;
   std::vector<lattice_frame_object> left_;
   std::vector<lattice_frame_object> shown_left_;
-  base::HashIndex left_of_id_{64, base::HashIndex::Growth::kDoubling};  // the entry in left_
+  base::HashIndex left_of_id_;  // the entry in left_
   bool collects_ = false;
   uint32_t number_ = 0;
   base::Tick tick_ = 0;

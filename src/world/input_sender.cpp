@@ -10,9 +10,10 @@ namespace lattice::world {
 InputSender::InputSender(const serialization::Layout& layout, const simulation::InputHistoryConfig& config)
     : layout_(layout), history_(layout.word_count(), config), words_(layout.word_count()), host_(layout) {}
 
-void InputSender::sample(Tick tick, const void* const* input, const simulation::Sight& sight) {
-  layout_.quantize(input, words_.data());
+bool InputSender::sample(Tick tick, const void* const* input, const simulation::Sight& sight) {
+  const bool fits = layout_.quantize(input, words_.data());
   history_.push(tick, words_, sight);
+  return fits;
 }
 
 bool InputSender::read(Tick tick, void* out) {

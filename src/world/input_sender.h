@@ -18,8 +18,9 @@ class InputSender {
   /// `layout` is that of the inputs and outlives this.
   InputSender(const serialization::Layout& layout, const simulation::InputHistoryConfig& config);
 
-  /// Takes the player's structure as the input of `tick`, and what the player saw.
-  void sample(Tick tick, const void* const* input, const simulation::Sight& sight);
+  /// Takes the player's structure as the input of `tick`, and what the player saw. False when values did not
+  /// fit and were clamped.
+  bool sample(Tick tick, const void* const* input, const simulation::Sight& sight);
   /// Writes the input of `tick` into `out`, which has the bytes of the input's structure, as the other side
   /// reads it: quantized (I2). False when there is none.
   bool read(Tick tick, void* out);

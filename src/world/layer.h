@@ -20,6 +20,7 @@
 // Both:
 //   placed_set        the objects that were placed before the session
 //   rpc_router        RPC bodies to and from the game
+//   clamped_arguments inputs and arguments of calls that did not fit their members
 //   held_calls        those of an authority on objects so new that nobody knows yet who gets them
 //   frame_log         what happened between two frames
 //

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -71,6 +72,9 @@ class Observer {
   virtual bool on_relevant(ConnectionHandle connection, uint64_t network_id) = 0;
   /// A value that does not fit its member was clamped. Told once for each member of a type.
   virtual void on_value_clamped(uint64_t network_id, uint16_t prop_id, Tick tick) = 0;
+  /// The same of an argument of a call that this side made, or of its input, where `rpc_id` is empty. Told
+  /// once for each member.
+  virtual void on_argument_clamped(std::optional<uint16_t> rpc_id, std::string_view member) = 0;
   /// The handler of large transfers. It lives as long as the observer.
   virtual transfer::TransferHandler& transfer_handler() = 0;
 };

@@ -66,7 +66,10 @@ RpcCallError RpcRouter::encode(const RpcCall& call) {
   header.tick = host_.rpc_tick();
   header.target = call.target;
   header.peer = call.peer;
-  body_bytes_ = codec_.encode(header, rpc->has_arguments ? &rpc->arguments : nullptr, call.arguments, body_);
+  bool fits = true;
+  body_bytes_ =
+      codec_.encode(header, rpc->has_arguments ? &rpc->arguments : nullptr, call.arguments, body_, &fits);
+  if (!fits) clamps_.note(rpc->arguments, call.arguments, call.rpc_id);
   return body_bytes_ == 0 ? RpcCallError::kTooLarge : RpcCallError::kNone;
 }
 

@@ -12,6 +12,7 @@
 #include "replication/rpc_codec.h"
 #include "replication/rpc_gate.h"
 #include "replication/rpc_inbox.h"
+#include "world/clamped_arguments.h"
 #include "world/observer.h"
 #include "world/schema.h"
 
@@ -60,7 +61,7 @@ enum class RpcCallError : uint8_t {
 
 class RpcRouter : private replication::RpcSink {
  public:
-  RpcRouter(RpcHost& host, Observer& observer) : host_(host), observer_(observer) {}
+  RpcRouter(RpcHost& host, Observer& observer) : host_(host), observer_(observer), clamps_(observer) {}
 
   /// Allocates the memory for bodies and arguments. Call it once, when the schema is fixed.
   void prepare(const Schema& schema, size_t max_body_bytes);
@@ -96,6 +97,8 @@ class RpcRouter : private replication::RpcSink {
   uint64_t sender() const { return sender_; }
   Tick tick() const { return tick_; }
   uint64_t sent() const { return sent_; }
+  /// Arguments of calls made here that did not fit their members.
+  uint64_t clamped_arguments() const { return clamps_.values(); }
   uint64_t received() const { return received_; }
   uint64_t refused() const;
   uint64_t refused(replication::RpcRefusal reason) const { return refused_[static_cast<size_t>(reason)]; }
@@ -115,6 +118,7 @@ class RpcRouter : private replication::RpcSink {
   Observer& observer_;
   replication::RpcCodec codec_;
   replication::RpcInbox inbox_;
+  ClampedArguments clamps_;
   std::vector<uint8_t> body_;
   size_t body_bytes_ = 0;
   std::vector<std::byte> arguments_;  // with room to align

@@ -83,6 +83,8 @@ Session::Session(const WorldConfig& config, std::unique_ptr<socket::DatagramSock
       table_(table_size(config), config.connects ? 0 : kRestingSlots, first_peer(config), id_seed(config)),
       fixed_tick_(config.tick_rate_hz),
       rpcs_(*this, observer),
+      frame_log_(table_.id_seed()),
+      clamped_inputs_(observer),
       current_tick_(config.newest_tick),
       keeps_identity_(config.server_identity != nullptr) {
   LATTICE_CHECK(config.listens != config.connects);  // with both, ids of objects would be of two authorities

@@ -38,6 +38,7 @@
 #include "transport/connection/server_identity.h"
 #include "transport/crypto/locked.h"
 #include "transport/socket/datagram_socket.h"
+#include "world/clamped_arguments.h"
 #include "world/client_table.h"
 #include "world/clock_follower.h"
 #include "world/connector.h"
@@ -360,8 +361,8 @@ class Session final : public reliability::EndpointHandler,
   reliability::Verdict receive_part(std::span<const uint8_t> body, uint64_t arrived_ns);
   /// Where the clock of this authority stood when something came, by its ticks from now on.
   simulation::TickTime position_of_arrival(uint64_t arrived_ns) const;
-  /// After a pause, ticks that will not run are skipped, if there are too many to catch up with.
-  bool skips(double lost_ticks) const;
+  /// After a pause, ticks that will not run are skipped, if there are too many for clients to follow.
+  static bool are_skipped(double lost_ticks);
   /// `client` is null for a call of the other side that this one follows.
   void receive_call(Client* client, wire::Channel channel, std::span<const uint8_t> body);
   OpResult encode_call(const RpcCall& call);
@@ -432,8 +433,10 @@ class Session final : public reliability::EndpointHandler,
   bool predicts_own_ = true;                 // Option::kPrediction
 
   std::unique_ptr<HostScratch> input_host_;  // the command of the player; null where there is none
+  ClampedArguments clamped_inputs_;
 
-  uint64_t now_ns_ = 0;  // of the present or last phase
+  uint64_t now_ns_ = 0;    // of the present or last phase
+  double lost_ticks_ = 0;  // the clock moves back by so many with the ticks that come after this receive
   Tick current_tick_;
   std::optional<Now> frame_;
   Phase phase_ = Phase::kIdle;

@@ -241,12 +241,8 @@ reliability::Verdict Session::receive_inputs(ConnectionHandle client, std::span<
   return reliability::Verdict::kAccept;
 }
 
-// The ticks of a pause did not run yet. What the pause costs for good moves the clock back, and a skip does
-// not.
 simulation::TickTime Session::position_of_arrival(uint64_t arrived_ns) const {
-  const double lost_ticks = fixed_tick_.drops_at(now_ns_);
-  const double passed = fixed_tick_.passed_at(arrived_ns) - (skips(lost_ticks) ? 0.0 : lost_ticks);
-  return simulation::moved({current_tick_, 0.0}, passed);
+  return simulation::moved({current_tick_, 0.0}, fixed_tick_.passed_at(arrived_ns) - lost_ticks_);
 }
 
 reliability::Verdict Session::receive_part(std::span<const uint8_t> body, uint64_t arrived_ns) {

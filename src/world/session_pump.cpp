@@ -93,6 +93,10 @@ uint64_t Session::idle_ns(Now now) const {
 
 void Session::run_receive(Now now) {
   now_ns_ = now.ns;
+  // The ticks of a pause did not run yet. What the pause costs for good moves the clock back, and a skip does
+  // not.
+  lost_ticks_ = fixed_tick_.drops_at(now.ns);
+  if (are_skipped(lost_ticks_)) lost_ticks_ = 0;
   if (receiver_) {
     clock_->begin_receive();
     receiver_->begin_receive(now.ns, clock_->snapshot_interval_ticks());
@@ -151,15 +155,15 @@ uint32_t Session::ticks_due(Now now) {
 uint32_t Session::ticks_of_authority(Now now) {
   const simulation::TickAdvance advance = fixed_tick_.advance(now.ns);
   const double lost_ticks = static_cast<double>(advance.dropped_ns) / fixed_tick_.tick_ns();
-  if (skips(lost_ticks)) {
+  if (clients_ && clients_->size() != 0 && are_skipped(lost_ticks)) {
     const auto skipped = static_cast<Tick>(std::lround(std::min(lost_ticks, kMostSkippedTicks)));
     resync(std::max<Tick>(current_tick_ + skipped, 1));
   }
   return advance.ticks;
 }
 
-bool Session::skips(double lost_ticks) const {
-  return clients_ && clients_->size() != 0 && lost_ticks > simulation::ClockSyncConfig{}.resync_ticks;
+bool Session::are_skipped(double lost_ticks) {
+  return lost_ticks > simulation::ClockSyncConfig{}.resync_ticks;
 }
 
 void Session::resync(Tick newest_tick) {
@@ -185,7 +189,12 @@ void Session::sample_input(Tick tick) {
   observer_.on_sample_input(tick, input_host_->behaviours()[0], schema_.input()->host_bytes(0));
   if (!input_sender_) return;
   const simulation::Sight sight = simulation::sight_of(presenter_->seen_time(), receiver_->snapshot_tick());
-  input_sender_->sample(tick, std::as_const(*input_host_).behaviours(), sight);
+  if (input_sender_->sample(tick, std::as_const(*input_host_).behaviours(), sight)) return;
+  // Zero may be out of range, and is what an input holds that the game has never set.
+  const auto* input = static_cast<const uint8_t*>(input_host_->behaviours()[0]);
+  const bool is_set =
+      std::any_of(input, input + schema_.input()->host_bytes(0), [](uint8_t b) { return b != 0; });
+  if (is_set) clamped_inputs_.note(*schema_.input(), input, std::nullopt);
 }
 
 void Session::record(Tick tick) {

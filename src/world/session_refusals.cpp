@@ -116,7 +116,8 @@ const char* Session::refusal(uint32_t index, uint64_t* value) const {
       case WorldEvent::kClockWentBack:
         return clock_steps_;
       case WorldEvent::kValuesClamped:
-        return sender_ ? sender_->store().clamps().values() : 0;
+        return (sender_ ? sender_->store().clamps().values() : 0) + clamped_inputs_.values() +
+               rpcs_.clamped_arguments();
       case WorldEvent::kCount:
         break;
     }

@@ -239,7 +239,12 @@ uint32_t StateSender::snapshot_budget(const Recipient& recipient, uint64_t send_
   if (config_.snapshot_budget_bytes != 0) bodies = std::min<uint64_t>(bodies, config_.snapshot_budget_bytes);
   const uint64_t even_bytes = config_.max_send_bytes_per_s / config_.snapshot_rate_hz;
   if (recipient.owned != 0 && even_bytes > kPacketBytes && even_bytes < reliability::kDatagramBytes) {
-    bodies = std::min(bodies, even_bytes - kPacketBytes);
+    uint64_t share = even_bytes - kPacketBytes;
+    // Reliable messages that wait fill whole datagrams, and a snapshot leaves in each: its quarter.
+    if (endpoint_->has_reliable_waiting(recipient.connection)) {
+      share = std::max<uint64_t>(share, reliability::kDatagramBytes / 4);
+    }
+    bodies = std::min(bodies, share);
   }
   return static_cast<uint32_t>(std::min<uint64_t>(bodies, UINT32_MAX));
 }

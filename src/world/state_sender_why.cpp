@@ -49,6 +49,9 @@ bool StateSender::why(ConnectionHandle connection, uint32_t slot, Tick tick, Tic
       store_.is_placed(slot) || (replica ? replica->held : recipient->list.removes(slot, out->object));
   out->may_be_held = held ? 1 : 0;
   out->reason = LATTICE_WHY_ENTERS;
+  out->changed_tick = store_.summary(slot).tick;
+  out->removal_count = recipient->list.waiting_removals();
+  out->waiting_count = recipient->list.standing(replica.value_or(replication::Replica())).waiting;
   if (interest_) explain_rules(*recipient, slot, out);
   if (replica) explain_sending(*recipient, slot, *replica, next_tick, out);
   if (is_member && !replica) out->reason = LATTICE_WHY_UP_TO_DATE;  // placed, and nobody has written it since
@@ -64,6 +67,11 @@ void StateSender::explain_rules(const Recipient& recipient, uint32_t slot, latti
   out->viewer_team_mask = sight.viewer.teams;
   out->distance = sight.distance;
   out->border = sight.border;
+  if (out->is_in_set != 0) {
+    replication::SendTerms terms;
+    interest_->send_rules(recipient.connection).terms(slot, false, &terms);
+    out->interval_ticks = terms.interval_ticks;
+  }
   if (recipient.looked) out->reason = reason_outside(sight, slot, interest_->rule(slot).filtered);
 }
 
@@ -87,14 +95,8 @@ void StateSender::explain_sending(const Recipient& recipient, uint32_t slot,
   out->last_entry_bits = 8 * uint32_t{replica.entry_bytes};
   out->lost_count = replica.losses;
   out->accumulator = replica.accumulator;
-  if (interest_) {
-    replication::SendTerms terms;
-    interest_->send_rules(recipient.connection).terms(slot, false, &terms);
-    out->interval_ticks = terms.interval_ticks;
-  }
   out->reason = LATTICE_WHY_NO_STATE;
   if (newest.version == 0) return;
-  out->changed_tick = newest.tick;
   out->reason = LATTICE_WHY_UP_TO_DATE;
   if (replica.acked_version == newest.version && replica.has_full(newest.full_version)) return;
   if (const replication::LongSend* send = recipient.list.longs().find(index)) {
@@ -110,9 +112,7 @@ void StateSender::explain_sending(const Recipient& recipient, uint32_t slot,
   out->needs_full = next.full ? 1 : 0;
   out->baseline_age_ticks = next.age;
   out->next_entry_bits = next.alone_bits;
-  const replication::ReplicaList::Standing standing = recipient.list.standing(replica);
-  out->rank = standing.rank;
-  out->waiting_count = standing.waiting;
+  out->rank = recipient.list.standing(replica).rank;
 
   const uint32_t part_bytes = batch_->builder().part_capacity_bytes();
   const uint32_t room_bytes =

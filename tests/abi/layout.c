@@ -451,7 +451,7 @@ MEMBER(lattice_why_info, accumulator, 108, 4)
 MEMBER(lattice_why_info, distance, 112, 8)
 MEMBER(lattice_why_info, border, 120, 8)
 MEMBER(lattice_why_info, interval_ticks, 128, 4)
-MEMBER(lattice_why_info, reserved, 132, 4)
+MEMBER(lattice_why_info, removal_count, 132, 4)
 
 STRUCT(lattice_tick_context, 32)
 MEMBER(lattice_tick_context, struct_size, 0, 4)

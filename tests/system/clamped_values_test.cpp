@@ -1,6 +1,7 @@
 // A game writes values that do not fit their members: it hears of each member once, and the counter goes on.
 #include <cmath>
 
+#include "lattice/lattice.hpp"
 #include "play_pair.h"
 #include "refusal_count.h"
 
@@ -110,6 +111,67 @@ TEST_F(ClampedValues, TheGameMayRemoveTheObjectAtOnce) {
   play_.run(0.5);
   EXPECT_EQ(server_.heard.size(), 2u) << "both members, of an object that was still there";
   EXPECT_EQ(lattice_object_read(server_.world, crate, 0), nullptr);
+}
+
+LATTICE_NETWORKED(Command, (aim, float, BOUNDS(-1, 1, 0.01)), (gear, uint8, RANGED(1, 5)))
+LATTICE_NETWORKED(Level, (level, int32, RANGED(0, 10)))
+
+/// A side whose input and calls may hold anything.
+struct Speaker {
+  World world;
+  Command command;
+  std::vector<std::string> log;
+
+  void on_sample_input(uint32_t, Command& out) { out = command; }
+  uint64_t counted() { return refusals(world.get(), "values_clamped"); }
+};
+
+TEST(ClampedArguments, AreNamedOnceAndCountedWhereTheyAreMade) {
+  Netsim net(1);
+  Speaker server, client;
+  constexpr Type<Level> kType{.id = 1, .name = "Level"};
+  constexpr Rpc<Level> kCall{.id = 5, .name = "call", .target = LATTICE_RPC_TO_SERVER};
+  const auto start = [&](Speaker& side, lattice_role role, const char* address) {
+    WorldConfig config;
+    config.bind_address = address;
+    config.development_tokens = role == LATTICE_ROLE_DEDICATED;
+    config.log_ctx = &side;
+    config.log = [](void* ctx, lattice_log_level, const char* category, const char* text) {
+      if (std::string(category) == "state") static_cast<Speaker*>(ctx)->log.push_back(text);
+    };
+    net.attach(config);
+    side.world = World::create(config, role);
+    ASSERT_TRUE(side.world);
+    ASSERT_EQ(side.world.add(kType, kCall), LATTICE_OK);
+    ASSERT_EQ(side.world.add_input<Command>(), LATTICE_OK);
+    ASSERT_EQ(side.world.set_callbacks(side), LATTICE_OK);
+  };
+  start(server, LATTICE_ROLE_DEDICATED, "10.0.0.1:1");
+  start(client, LATTICE_ROLE_CLIENT, "10.0.0.2:1");
+  const lattice_netid object = server.world.spawn(kType);
+  ASSERT_TRUE(client.world.connect_for_development("10.0.0.1:1"));
+  const auto run = [&](int steps) {
+    for (int i = 0; i < steps; ++i, net.advance(4'000'000)) server.world.pump(), client.world.pump();
+  };
+  run(500);
+  EXPECT_EQ(client.counted(), 0u) << "an input that nobody has set is no fault";
+  client.command = {.aim = NAN, .gear = 77};
+  run(250);
+  const uint64_t inputs = client.counted();
+  EXPECT_GE(inputs, 2u * 50) << "two members in each tick of a second";
+  client.command = {.aim = 0, .gear = 1};
+  run(50);
+  ASSERT_EQ(client.world.call(object, kCall, Level{99}), LATTICE_OK);
+  ASSERT_EQ(client.world.call(object, kCall, Level{-99}), LATTICE_OK);
+  EXPECT_LE(client.counted(), inputs + 2 + 2 * 2);
+  EXPECT_GE(client.counted(), inputs + 2);
+  ASSERT_EQ(client.log.size(), 3u) << "each member once";
+  EXPECT_EQ(client.log[0],
+            "the input: aim does not fit its member and was clamped; values_clamped counts from here on");
+  EXPECT_EQ(client.log[2],
+            "an argument of RPC 5: level does not fit its member and was clamped; values_clamped "
+            "counts from here on");
+  EXPECT_EQ(server.counted(), 0u);
 }
 
 }  // namespace

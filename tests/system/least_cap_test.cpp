@@ -91,5 +91,42 @@ TEST(LeastCap, corrects_what_a_client_owns_where_packets_overtake_each_other) {
   }
 }
 
+// The messages fill every packet that the cap allows, and a snapshot leaves in each.
+TEST(LeastCap, snapshots_get_a_quarter_beside_reliable_messages) {
+  for (const size_t message_bytes : {size_t{100}, size_t{1000}}) {
+    InterestPair pair(LATTICE_INTEREST_NONE, 0, [](lattice_world_config* config) {
+      config->snapshot_rate_hz = 60;
+      config->predicted_set_bytes = kOwnBytes;
+      config->max_send_bytes_per_s = 60 * 53 + 60 * (64 + 2 * kOwnBytes);
+    });
+    std::vector<lattice_netid> others;
+    for (uint32_t i = 0; i < 60; ++i) others.push_back(pair.spawn_bulk(1));
+    ASSERT_TRUE(pair.connect()) << lattice_last_error();
+    const lattice_netid own = pair.spawn_bulk(1, pair.peer());
+    pair.run(3000);
+    const auto stats = [&] {
+      lattice_world_stats out;
+      lattice_world_stats_init(&out);
+      EXPECT_EQ(lattice_world_get_stats(pair.server(), &out), LATTICE_OK);
+      return out;
+    };
+    const std::vector<uint8_t> message(message_bytes, 7);
+    lattice_world_stats before = stats();
+    for (uint32_t ms = 0; ms < 8000; ms += 5) {
+      if (ms == 2000) before = stats();
+      while (lattice_send(pair.conn(), LATTICE_CHANNEL_RELIABLE_ORDERED, message.data(), message.size()) ==
+             LATTICE_OK) {
+      }
+      confirmed_after_change(pair, own, others, ms);
+    }
+    const lattice_world_stats after = stats();
+    const auto of = [](uint64_t from, uint64_t to) { return static_cast<double>(to - from); };
+    const double share =
+        of(before.snapshot_bytes_sent, after.snapshot_bytes_sent) / of(before.bytes_sent, after.bytes_sent);
+    EXPECT_GT(share, 0.2) << message_bytes;
+    EXPECT_LT(share, 0.5) << message_bytes;
+  }
+}
+
 }  // namespace
 }  // namespace lattice::test::least_cap_test

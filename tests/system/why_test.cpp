@@ -121,6 +121,33 @@ TEST_F(Why, AnObjectIsFollowedFromItsSpawnToItsAck) {
   EXPECT_EQ(ask(pair, object).may_be_held, 0u);
 }
 
+TEST_F(Why, OutsideOfTheSetTheNumbersHoldToo) {
+  InterestPair pair(LATTICE_INTEREST_GRID, kBudgetBytes);
+  ASSERT_TRUE(pair.connect());
+  const lattice_netid gone = pair.spawn_at(5), child = pair.spawn_at(6), root = pair.spawn_at(7);
+  ObjectInterest rule;
+  rule.room = 7;
+  ASSERT_EQ(WorldRef(pair.server()).set_interest(root, rule), LATTICE_OK);
+  ASSERT_EQ(WorldRef(pair.server()).attach(child, root), LATTICE_OK);
+  std::vector<lattice_netid> many;
+  for (uint32_t i = 0; i < 600; ++i) many.push_back(pair.spawn_at(1));
+  pair.run(8000);
+  ASSERT_EQ(ask(pair, gone).reason, uint32_t{LATTICE_WHY_UP_TO_DATE});
+  EXPECT_EQ(text(ask(pair, child)), "object " + std::to_string(child) +
+                                        ": not sent: it is attached to object " + std::to_string(root) +
+                                        " in room 7, and the client is in room 0");
+  for (const lattice_netid each : many) pair.write(each, 1.5);
+  pair.write(gone, 400);
+  pair.run(100);
+  const lattice_why_info outside = ask(pair, gone);
+  EXPECT_EQ(outside.is_in_set, 0u);
+  EXPECT_GT(outside.changed_tick, outside.acked_tick);
+  EXPECT_GT(outside.waiting_count, 50u) << "of the client, whatever object is asked about";
+  pair.run(200);
+  pair.look_from(600);
+  EXPECT_TRUE(pair.run_until([&] { return ask(pair, many.back()).removal_count > 50; }));
+}
+
 TEST_F(Why, LossIsCounted) {
   InterestPair pair;
   ASSERT_TRUE(pair.connect());

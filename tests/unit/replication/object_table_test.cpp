@@ -33,6 +33,20 @@ TEST(ObjectTable, refuses_one_past_its_limit) {
   EXPECT_EQ(table.size(), 2u);
 }
 
+TEST(ObjectTable, ascends_behind_the_largest_id_too) {
+  Types types;
+  ObjectTable table(4);
+  ObjectInfo info;
+  info.type = &types.lamp();
+  std::vector<uint64_t> ids;
+  for (const uint64_t id : {UINT64_MAX, uint64_t{9}, uint64_t{7}}) {
+    info.network_id = id;
+    ASSERT_NE(table.mirror(info), kNoSlot);
+  }
+  for (const uint32_t slot : table.ascending()) ids.push_back(table.network_id(slot));
+  EXPECT_EQ(ids, (std::vector<uint64_t>{7, 9, UINT64_MAX}));
+}
+
 TEST(ObjectTable, mirror_refuses_zero_and_live_ids) {
   Types types;
   ObjectTable table(4);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "lattice/authoring/bit_writer.h"
+#include "unit/replication/forger.h"
 #include "unit/replication/replication_fixture.h"
 
 namespace lattice::replication::test {
@@ -269,6 +270,30 @@ TEST_F(PlacedTest, a_part_mixes_placed_states_and_others) {
   next_tick();
   EXPECT_GT(exchange(peer), 1u);
   expect_equal(peer);
+}
+
+// Its tombstone is gone, and with it the type that the rest of the program knows it to have.
+TEST(PlacedObject, does_not_come_back_once_destroyed) {
+  using Result = SnapshotApplier::Result;
+  Types types;
+  Client level(types);
+  ObjectInfo info;
+  info.network_id = 1;
+  info.type = &types.lamp();
+  level.applier.place(info, 0, types.lamp().zero_words.data(), 99);
+  ASSERT_EQ(level.apply(Forger(100).removed(0).done()), Result::kApplied);
+  ASSERT_EQ(level.apply(Forger(200).done()), Result::kApplied);
+  ASSERT_EQ(level.mirror.find(1), kNoSlot);
+  const auto expect_refused = [&](std::vector<uint8_t> part) {
+    EXPECT_EQ(level.apply(part), Result::kRefused);
+    EXPECT_EQ(level.applier.refusal(), SnapshotRefusal::kNetworkId);
+  };
+  expect_refused(Forger(201).lamp(0, 1, 3).done());
+  expect_refused(Forger(201).lamp(5, 1, 3).done());
+  expect_refused(Forger(201).lamp(0, 7, 3).done());
+  ASSERT_EQ(level.apply(Forger(202).removed(0, 1).done()), Result::kApplied);
+  expect_refused(Forger(203).lamp(0, 1, 3).done());
+  EXPECT_EQ(level.apply(Forger(204).lamp(5, 7, 3).done()), Result::kApplied);
 }
 
 }  // namespace

@@ -330,5 +330,19 @@ TEST_F(SnapshotGroups, own_objects_in_a_group_are_confirmed) {
   }
 }
 
+// The group takes more than half of the budget, and fits it.
+TEST_F(SnapshotGroups, what_hangs_on_a_pawn_does_not_take_its_place_among_the_first) {
+  const std::vector<uint32_t> others = lamps(600);
+  const uint32_t own = authority_.spawn(types_.lamp(), recipient_.peer_id());
+  join({own, others[0], others[1], others[2]});
+  for (uint32_t i = 0; i < 20; ++i) send();
+  for (uint32_t i = 0; i < 30; ++i) {
+    for (const uint32_t slot : others) change(slot);
+    change(own);
+    send(80);
+    EXPECT_EQ(tick_at_client(own), authority_.tick);
+  }
+}
+
 }  // namespace
 }  // namespace lattice::replication::test

@@ -33,7 +33,7 @@ class FrameLogTest : public testing::Test {
   using Ids = std::vector<uint64_t>;
 
   Types types_;
-  FrameLog log_;
+  FrameLog log_{0};
 };
 
 TEST_F(FrameLogTest, NothingIsCollectedBeforeTheStart) {

@@ -107,7 +107,7 @@ class PartsRig : public StateListener, public PredictionGame {
   StateReceiver receiver{table, *this, 64};
   Predictor predictor{{.max_objects = 8}, table, receiver, *this};
   simulation::FixedTick ticks{60};
-  FrameLog frames;
+  FrameLog frames{table.id_seed()};
   Presenter presenter{{}, table, receiver, predictor, ticks, frames};
   const replication::SnapshotHeader* part = nullptr;  // of the last that was given
   uint64_t now_ns = 1'000'000'000;

@@ -99,6 +99,7 @@ struct Game : Observer {
   void on_silence(uint64_t) override {}
   bool on_relevant(ConnectionHandle, uint64_t) override { return true; }
   void on_value_clamped(uint64_t, uint16_t, Tick) override {}
+  void on_argument_clamped(std::optional<uint16_t>, std::string_view) override {}
   transfer::TransferHandler& transfer_handler() override { std::abort(); }
 
   const RpcRouter* router = nullptr;

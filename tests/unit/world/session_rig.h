@@ -123,6 +123,7 @@ class Game : public Observer, private transfer::TransferHandler {
     return !relevant || relevant(network_id);
   }
   void on_value_clamped(uint64_t, uint16_t, Tick) override {}
+  void on_argument_clamped(std::optional<uint16_t>, std::string_view) override {}
   transfer::TransferHandler& transfer_handler() override { return *this; }
 
  private:

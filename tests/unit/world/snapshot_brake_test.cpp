@@ -19,13 +19,14 @@ struct BrakedClient {
       turn.looks += objects;
       const bool acked = of != 0 && sent++ % of == 0;
       brake.on_part(acked);
-      turn.acked_entries += acked ? 100 : 0;
+      turn.acked_entries += acked ? entries : 0;
     }
     return snapshots;
   }
   SnapshotBrake brake;
   SnapshotBrake::Turn turn{.tick = 1000, .snapshot_tick = 1000};
   uint32_t sent = 0;
+  uint32_t entries = 100;  // in a part
 };
 
 TEST(SnapshotBrake, holds_back_who_acks_little_of_much) {
@@ -45,7 +46,16 @@ TEST(SnapshotBrake, leaves_others_alone) {
   BrakedClient small;  // what it costs is no matter
   EXPECT_EQ(small.run(10, 8, 1'000), 300u);
   BrakedClient lossy;
-  EXPECT_EQ(lossy.run(10, 2, 40'000), 300u);
+  EXPECT_EQ(lossy.run(10, 2, 25'000), 300u);
+}
+
+// Its congestion control lets next to nothing out to a client that times its acks so. What comes, it acks.
+TEST(SnapshotBrake, holds_back_who_acks_all_of_next_to_nothing) {
+  BrakedClient slow;
+  slow.entries = 6;
+  slow.run(10, 1, 40'000);
+  EXPECT_LE(slow.run(10, 1, 40'000), 15u);
+  EXPECT_LE(slow.run(10, 1, 40'000, true), 90u) << "owns something";
 }
 
 TEST(SnapshotBrake, a_moment_of_darkness_is_forgotten_at_once) {

@@ -11,8 +11,9 @@ extern "C" {
 #endif
 
 /// Sets the local player's input for the ticks to come, until it is set again. `input` is the host structure
-/// of lattice_register_input() and `bytes` its exact size; it is copied. Fixes the schema. A value that does
-/// not fit its member is clamped when the tick takes it; the log says so, and values_clamped counts.
+/// of lattice_register_input() and `bytes` its exact size; it is copied. Fixes the schema. On a client a
+/// value that does not fit its member is clamped when the tick takes it; the log says so, and values_clamped
+/// counts.
 /// LATTICE_ERROR_NOT_FOUND when no input is registered, LATTICE_ERROR_INVALID_ARGUMENT for another size,
 /// LATTICE_ERROR_NOT_ALLOWED on a dedicated server, which has no player.
 ///

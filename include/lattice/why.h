@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-#define LATTICE_WHY_TEXT_BYTES 256u  ///< room for every sentence of lattice_why_text(), with its final zero
+#define LATTICE_WHY_TEXT_BYTES 384u  ///< room for every sentence of lattice_why_text(), with its final zero
 
 /// The main reason. Those from LATTICE_WHY_UP_TO_DATE to LATTICE_WHY_IN_PIECES, and LATTICE_WHY_FAR, are of
 /// objects in the client's set, the others of objects outside of it.

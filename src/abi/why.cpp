@@ -39,7 +39,7 @@ bool write_waiting(const lattice_why_info& why, char* out, size_t capacity) {
 }
 
 /// What a client may show of an object that it no longer gets, but keeps or has not dropped yet.
-constexpr const char kShowsOldState[] = "; the client may show an older state";
+constexpr const char kShowsOldState[] = "; the client keeps the state that it has, which may be older";
 
 /// What follows "object 7: ". False for a reason that does not exist.
 bool describe(const lattice_why_info& why, char* out, size_t capacity) {
@@ -142,7 +142,8 @@ lattice_result lattice_why_text(const lattice_why_info* why, char* out, size_t c
     return fail(LATTICE_ERROR_INVALID_ARGUMENT, "lattice_why_info.reason is %u, which is no reason.",
                 value.reason);
   }
-  const bool is_old = value.is_in_set == 0 && value.may_be_held != 0 && value.changed_tick > value.acked_tick;
+  const bool is_old = value.is_in_set == 0 && value.may_be_held != 0 && value.changed_tick != 0 &&
+                      value.changed_tick != value.acked_tick;
   std::snprintf(out, capacity, "object %" PRIu64 ": %s%s", value.object, text, is_old ? kShowsOldState : "");
   return LATTICE_OK;
 }

@@ -166,7 +166,11 @@ void SnapshotApplier::spawn(Known& known, const ObjectInfo& info, Tick tick) {
   LATTICE_ASSERT(info.type != nullptr);  // only full entries reach an object that is not there
   if (known.was_removed) --tombstones_;
   // decode() counted leaving objects as free room, so the oldest of them makes way.
-  if (mirror_.size() == mirror_.max_objects() && leaving_count_ != 0) despawn(known_[first_leaving_]);
+  if (mirror_.size() == mirror_.max_objects() && leaving_count_ != 0) {
+    coming_ = find_known(info.network_id);
+    despawn(known_[first_leaving_]);
+    coming_ = kNotKnown;
+  }
   ObjectInfo mirrored = info;
   mirrored.spawn_tick = tick;
   known.slot = mirror_.mirror(mirrored);
@@ -304,10 +308,10 @@ void SnapshotApplier::expire_tombstones() {
   }
 }
 
-// Unless the object came back since, or was removed once more.
+// Unless the object came back since, does so now, or was removed once more.
 void SnapshotApplier::free_tombstone(const Tombstone& grave) {
   const uint32_t index = find_known(grave.network_id);
-  if (index == kNotKnown) return;
+  if (index == kNotKnown || index == coming_) return;
   const Known& known = known_[index];
   if (known.slot != kNoSlot || known.removed_tick != grave.removed_tick) return;
   --tombstones_;

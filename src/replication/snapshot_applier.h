@@ -325,6 +325,7 @@ class SnapshotApplier {
   // Held removals, by index in known_, in the order in which they came.
   uint32_t first_leaving_ = kNotKnown, last_leaving_ = kNotKnown;
   uint32_t leaving_count_ = 0;
+  uint32_t coming_ = kNotKnown;  // a tombstone whose object comes back while another makes way for it
   // Of the objects that both sides placed, the largest id, and one more than the largest slot.
   uint64_t placed_ids_ = 0;
   uint32_t placed_slots_ = 0;

@@ -18,7 +18,7 @@ constexpr uint32_t kLeastRemovalBits = 4;
 constexpr double kRemovalsShare = 0.25;
 constexpr float kFirstRemovalPriority = 1e30f;  // above that of every object
 // A removal beyond that gains this much in each snapshot. An object gains more each time it is passed over,
-// so from the second on it goes before any number of removals.
+// so at a base priority of 1 it goes before them from its second on.
 constexpr float kRemovalPriority = 1.0f;
 
 }  // namespace

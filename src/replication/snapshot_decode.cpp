@@ -320,7 +320,11 @@ SnapshotRefusal SnapshotApplier::check_full(const Pending& entry, Tick tick) con
   const uint32_t same = find_known(id);
   // A placed object that was destroyed does not come back, and nothing takes its slot (D-52).
   const bool is_placed = id <= placed_ids_ || entry.remote_slot < placed_slots_;
-  if (is_placed && (same == kNotKnown || known_[same].placed == nullptr)) return SnapshotRefusal::kNetworkId;
+  if (is_placed) {
+    if (same == kNotKnown || known_[same].placed == nullptr) return SnapshotRefusal::kNetworkId;
+    const bool was_destroyed = known_[same].was_removed && base::tick_after(tick, known_[same].removed_tick);
+    if (was_destroyed) return SnapshotRefusal::kNetworkId;
+  }
   if (same != kNotKnown) {
     if (known_[same].remote_slot != entry.remote_slot) return SnapshotRefusal::kNetworkId;
     const bool changed = known_[same].type != nullptr && known_[same].type != entry.type;

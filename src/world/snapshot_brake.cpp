@@ -20,7 +20,7 @@ bool SnapshotBrake::holds(const Turn& turn) {
       uint64_t{turn.tick - tick_} * looks_per_s / turn.tick_rate_hz +
       (turn.acked_entries - acked_entries_) * (acks_little ? kLooksPerAck : kMoreLooksPerAck);
   const uint64_t most_owed = acks_little ? looks_per_s : kMostOwed;
-  owed_ = std::min(owed_ + (turn.looks - looks_), most_owed + looks_per_s + earned);
+  owed_ = std::min(owed_ + (turn.looks - looks_), kMostOwed + looks_per_s + earned);
   owed_ -= std::min(owed_, earned);
   looks_ = turn.looks, acked_entries_ = turn.acked_entries, tick_ = turn.tick;
   return owed_ > most_owed && turn.tick - turn.snapshot_tick < turn.tick_rate_hz / least_snapshots_per_s;

@@ -3,9 +3,9 @@
 // with each. So there are as many as a number of looks per second allows, and what it acknowledges; but as
 // many as for one that is silent.
 //
-// Who acknowledges less than half of what it was sent, for 5 to 10 s and still in the last 1 to 2 s, earns
+// Who acknowledges less than half of what it was sent, for 5 to 10 s and still of the last few parts, earns
 // few looks with it. An honest client loses much for a moment, and acknowledges all that comes after it.
-// Others earn more, and may owe more for a while: who receives much is never held back, but who lets its link
+// Others earn more, and may owe more for a while: who receives much is not held back, but who lets its link
 // carry next to nothing is.
 #pragma once
 

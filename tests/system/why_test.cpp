@@ -121,6 +121,19 @@ TEST_F(Why, AnObjectIsFollowedFromItsSpawnToItsAck) {
   EXPECT_EQ(ask(pair, object).may_be_held, 0u);
 }
 
+TEST_F(Why, TheLongestSentenceIsWhole) {
+  lattice_why_info why;
+  lattice_why_info_init(&why);
+  why.reason = LATTICE_WHY_WAITS_FOR_TURN;
+  why.object = UINT64_MAX;
+  why.changed_tick = why.rank = why.waiting_count = why.removal_count = why.next_entry_bits =
+      why.budget_bytes = UINT32_MAX;
+  why.accumulator = 3e38f;
+  char out[LATTICE_WHY_TEXT_BYTES];
+  ASSERT_EQ(lattice_why_text(&why, out, sizeof out), LATTICE_OK);
+  EXPECT_NE(std::string(out).find("a snapshot has 4294967295 bytes"), std::string::npos) << out;
+}
+
 TEST_F(Why, OutsideOfTheSetTheNumbersHoldToo) {
   InterestPair pair(LATTICE_INTEREST_GRID, kBudgetBytes);
   ASSERT_TRUE(pair.connect());

@@ -282,6 +282,8 @@ TEST(PlacedObject, does_not_come_back_once_destroyed) {
   info.type = &types.lamp();
   level.applier.place(info, 0, types.lamp().zero_words.data(), 99);
   ASSERT_EQ(level.apply(Forger(100).removed(0).done()), Result::kApplied);
+  EXPECT_EQ(level.apply(Forger(100).lamp(0, 1, 3).done()), Result::kApplied) << "from before";
+  EXPECT_EQ(level.apply(Forger(101).lamp(0, 1, 3).done()), Result::kRefused) << "a tombstone";
   ASSERT_EQ(level.apply(Forger(200).done()), Result::kApplied);
   ASSERT_EQ(level.mirror.find(1), kNoSlot);
   const auto expect_refused = [&](std::vector<uint8_t> part) {

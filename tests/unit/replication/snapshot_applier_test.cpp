@@ -628,6 +628,28 @@ TEST_F(SnapshotApplierTest, the_oldest_of_too_many_removed_ids_is_forgotten) {
   EXPECT_FALSE(wide.applier.is_gone(buried, 50));
 }
 
+// Another one makes way for it, whose burial frees the oldest tombstone: its own.
+TEST_F(SnapshotApplierTest, an_object_comes_back_to_a_full_mirror_with_as_many_removed_ids_as_there_can_be) {
+  Client full(types, 2);
+  ASSERT_EQ(full.apply(Forger(50).lamp(0, 1, 1).lamp(1, 2, 2).done()), Result::kApplied);
+  ASSERT_EQ(full.apply(Forger(51).removed(0, 0, 1).removed(1).done()), Result::kApplied);
+  ASSERT_EQ(full.apply(Forger(52).lamp(2, 3, 3).done()), Result::kApplied);
+  for (uint64_t buried = 1; buried < SnapshotApplier::kMaxTombstones;) {
+    Forger many(53);
+    for (int i = 0; i < 128 && buried < SnapshotApplier::kMaxTombstones; ++i, ++buried) {
+      many.removed(100 + buried, 100 + buried);
+    }
+    ASSERT_EQ(full.apply(many.done()), Result::kApplied);
+  }
+  ASSERT_EQ(full.mirror.size(), 2u);
+  ASSERT_EQ(full.apply(Forger(54).lamp(1, 2, 7).done()), Result::kApplied);
+  ASSERT_NE(full.mirror.find(2), kNoSlot);
+  EXPECT_EQ(full.mirror.find(1), kNoSlot);
+  EXPECT_EQ(full.words(2).at(1), 7u);
+  EXPECT_EQ(full.apply(Forger(55).delta(1, 1, 9).done()), Result::kApplied);
+  EXPECT_EQ(full.words(2).at(1), 9u);
+}
+
 TEST_F(SnapshotApplierTest, a_removal_waits_for_the_rpcs_it_names) {
   apply(Forger(100).lamp(11, 1, 1).lamp(12, 2, 2));
   apply(Forger(110).removed(11, 0, 2).removed(12, 0, 1));

@@ -252,8 +252,8 @@ typedef struct lattice_world_config {
   /// Authority: bytes that the states of the objects that one client predicts take in a snapshot. Count what
   /// else it owns and changes as well: only a snapshot with room for all confirms what did not change. The
   /// least max_send_bytes_per_s and snapshot_budget_bytes follow from it, so that each snapshot can correct
-  /// the client and has as much room for what others do. While reliable messages or transfers wait under such
-  /// a cap, snapshots have a quarter of it and fewer leave. 1..65536, default 32.
+  /// the client and has as much room for what others do. While reliable messages wait under such a cap,
+  /// snapshots have a quarter of it and fewer leave. 1..65536, default 32.
   uint32_t predicted_set_bytes;
   /// Authority: within this distance states come with each snapshot, in position units. 0..interest_radius,
   /// default 0.

@@ -39,7 +39,7 @@ bool write_waiting(const lattice_why_info& why, char* out, size_t capacity) {
 }
 
 /// What a client may show of an object that it no longer gets, but keeps or has not dropped yet.
-constexpr const char kShowsOldState[] = "; the client keeps the state that it has, which may be older";
+constexpr const char kShowsOldState[] = "; the client may still have it, perhaps in an older state";
 
 /// What follows "object 7: ". False for a reason that does not exist.
 bool describe(const lattice_why_info& why, char* out, size_t capacity) {

@@ -221,7 +221,7 @@ inline uint32_t BlockPlan::entry_bits(const Candidate& candidate, const Candidat
   if (candidate.kind == EntryKind::kFull) {
     const bool same =
         previous != nullptr && same_head(table.info(candidate.slot), table.info(previous->slot));
-    bits += (previous != nullptr ? 1 : 0) + (same ? 0 : candidate.head_bits);
+    bits += (previous != nullptr ? 1u : 0u) + (same ? 0u : candidate.head_bits);
   }
   const bool same_type = previous != nullptr && previous->type == candidate.type;
   return bits + mask_bits(candidate.mask, same_type ? &previous->mask : nullptr);

@@ -13,29 +13,30 @@
 
 namespace lattice::replication {
 
-/// An entry that a snapshot may hold.
+/// An entry that a snapshot may hold. A cache line: thousands of them may compete for the budget.
 struct Candidate {
   static constexpr uint32_t kNoUnit = UINT32_MAX;
 
+  WireMask mask;  // as in EntryBody
+  const ObjectType* type = nullptr;
   uint32_t slot = 0;
   uint32_t index = 0;  // of the replica or the removal
-  EntryKind kind = EntryKind::kDelta;
-  bool is_own = false;        // a state of an object that the client owns
-  bool is_predicted = false;  // an own one that the client may predict
-  bool is_new = false;        // a newcomer
-  bool goes_first = false;    // a removal that goes before the states of others
-  bool may_step = false;      // may come into step
-  bool chosen = true;         // goes into this snapshot
-  uint32_t age = 0;           // of the baseline; 0: the kind has none, or it is the state as placed
-  uint32_t bits = 0;          // of the content without mask and head
-  uint32_t body = 0;          // in the EntryCache; EntryCache::kTooLarge when the kind has none
-  WireMask mask;              // as in EntryBody
-  uint32_t head_bits = 0;     // of a full entry's head
-  const ObjectType* type = nullptr;
+  uint32_t age = 0;    // of the baseline; 0: the kind has none, or it is the state as placed
+  uint32_t bits = 0;   // of the content without mask and head
+  uint32_t body = 0;   // in the EntryCache; EntryCache::kTooLarge when the kind has none
   float priority = 0;
   uint32_t group = kNoSlot;  // entries of one group go into one part, if they fit one
   uint32_t unit = kNoUnit;   // where a budget chooses: what is chosen together
+  uint16_t head_bits = 0;    // of a full entry's head
+  EntryKind kind = EntryKind::kDelta;
+  bool chosen = true;             // goes into this snapshot
+  bool is_own : 1 = false;        // a state of an object that the client owns
+  bool is_predicted : 1 = false;  // an own one that the client may predict
+  bool is_new : 1 = false;        // a newcomer
+  bool goes_first : 1 = false;    // a removal that goes before the states of others
+  bool may_step : 1 = false;      // may come into step
 };
+static_assert(sizeof(Candidate) == 64);
 
 class BlockPlan {
  public:

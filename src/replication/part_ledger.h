@@ -34,11 +34,13 @@ struct SentEntry {
     return {head_of(static_cast<uint32_t>(kind), index, stay), static_cast<uint16_t>(version),
             static_cast<uint16_t>(send)};
   }
-  static SentEntry block(uint32_t group, uint32_t mask) {
-    return {head_of(kBlock, group, 0), static_cast<uint16_t>(mask), static_cast<uint16_t>(mask >> 16)};
+  /// `place` is that of the group in the StepList when the block was sent.
+  static SentEntry block(uint32_t group, uint32_t mask, uint32_t place) {
+    return {head_of(kBlock, group, place & kStayMask), static_cast<uint16_t>(mask),
+            static_cast<uint16_t>(mask >> 16)};
   }
   /// An entry about nothing: no group has the number.
-  static SentEntry nothing() { return block(kIndexMask, 0); }
+  static SentEntry nothing() { return block(kIndexMask, 0, 0); }
 
   /// Of the replica; for kRemoved, of the removal; for kBlock, the group.
   uint32_t index() const { return head & kIndexMask; }
@@ -47,6 +49,8 @@ struct SentEntry {
   uint32_t kind() const { return head >> kIndexBits & kKindMask; }
   /// When the recipient's differs by now, the entry is about a stay that has ended.
   uint32_t stay() const { return head >> (kIndexBits + kKindBits); }
+  /// Where the group of a block most likely still is in the StepList.
+  uint32_t likely_place() const { return stay(); }
   bool is(EntryKind wanted) const { return kind() == static_cast<uint32_t>(wanted); }
   /// About an object of the set: neither a removal nor a block.
   bool is_of_replica() const { return kind() != kBlock && !is(EntryKind::kRemoved); }

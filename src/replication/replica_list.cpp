@@ -361,14 +361,16 @@ void ReplicaList::prefetch() const {
 }
 
 void ReplicaList::prefetch_replicas() const {
-  for (const SentEntry& entry : ledger_.oldest(kUsualMost)) {
-    if (entry.is_of_replica() && entry.index() < replicas_.size()) {
-      base::prefetch(&replicas_[entry.index()]);
-      base::prefetch(&doing_[entry.index()]);
-    }
-  }
+  const auto prefetch_replica = [this](uint32_t index) {
+    base::prefetch(&replicas_[index]);
+    base::prefetch(&doing_[index]);
+  };
   for (size_t i = 0; i < std::min<size_t>(awake_.size(), kUsualMost); ++i) {
-    base::prefetch(&replicas_[static_cast<uint32_t>(awake_[i])]);
+    prefetch_replica(static_cast<uint32_t>(awake_[i]));
+  }
+  if (awake_.size() <= kUsualMost) return;  // all that is in flight is awake
+  for (const SentEntry& entry : ledger_.oldest(kUsualMost)) {
+    if (entry.is_of_replica() && entry.index() < replicas_.size()) prefetch_replica(entry.index());
   }
 }
 

@@ -15,7 +15,11 @@ void ReplicaList::follow_groups(const StateStore& store, const ChangedGroups::Ch
     in_step += base::popcount(step.mask & step.changed);
   }
   visited_ += steps_.steps().size();
-  if (const size_t others = changes.objects - in_step; is_worth_asking_each(others)) {
+  size_t others = changes.objects - in_step;
+  if (!awake_is_stale_ && awake_.size() < steps_.steps().size()) {  // mostly, what is awake is all
+    for (const uint64_t entry : awake_) others -= changes.holds(static_cast<uint32_t>(entry >> 32)) ? 1u : 0u;
+  }
+  if (is_worth_asking_each(others)) {
     wake_own(changes);
   } else if (others != 0) {
     wake_groups(changes);
@@ -167,7 +171,7 @@ void ReplicaList::begin_step(const StepBegin& begin) {
 void ReplicaList::on_block(const SentEntry& entry, Tick tick, bool keep, bool acked) {
   const uint32_t group = entry.index();
   const uint32_t mask = entry.mask();
-  Step* step = steps_.find_in_turn(group);
+  Step* step = steps_.find_near(group, entry.likely_place());
   const uint32_t in_step = step != nullptr ? step->mask & mask : 0;
   if (step != nullptr && acked) {
     step->on_acked(mask, tick, keep);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <utility>
 
 #include "base/assert.h"
 #include "base/compiler.h"
@@ -114,12 +115,12 @@ uint32_t SnapshotBuilder::count_own(const BlockPlan::Part& part) const {
 
 void SnapshotBuilder::write(ReplicaList& recipient, const SnapshotHeader& header, uint32_t budget_bytes) {
   parts_.clear();
-  used_bytes_ = 0;
+  run_bytes_ += std::exchange(used_bytes_, 0);
   confirmed_own_ = false;
   const bool has_pieces = recipient.longs().has_unsent();
   const size_t most_parts = plan_.parts().size() + steps_.parts() + (has_pieces ? kMaxPieceParts : 0);
-  const size_t room_bytes = most_parts * config_.part_capacity_bytes;
-  if (buffer_.size() < room_bytes) buffer_.resize(room_bytes);
+  const size_t needed_bytes = run_bytes_ + most_parts * config_.part_capacity_bytes;
+  if (buffer_.size() < needed_bytes) buffer_.resize(needed_bytes);
   for (const BlockPlan::Part& part : plan_.parts()) {
     BitWriter out = begin_part(recipient, header, count_own(part));
     for (uint32_t b = part.first_block; b < part.first_block + part.block_count; ++b) {
@@ -154,7 +155,7 @@ BitWriter SnapshotBuilder::begin_part(ReplicaList& recipient, const SnapshotHead
                                       uint32_t own_count) {
   own_missing_ = own_count_ + steps_.own() - own_count;
   confirmed_own_ = confirmed_own_ || own_missing_ == 0;
-  BitWriter out(std::span<uint8_t>(buffer_).subspan(used_bytes_, config_.part_capacity_bytes));
+  BitWriter out(unused().first(config_.part_capacity_bytes));
   out.WriteU32(tick_);
   out.WriteByte(static_cast<uint8_t>((header.has_input ? kFlagHasInput : 0) |
                                      (own_missing_ == 0 ? kFlagConfirmsOwn : 0) | (keep_ ? kFlagKeep : 0) |
@@ -181,7 +182,7 @@ void SnapshotBuilder::note_own(uint32_t count) {
   own_missing_ -= count;
   if (own_missing_ != 0) return;
   confirmed_own_ = true;
-  buffer_[used_bytes_ - parts_.back().bytes.size() + kFlagsOffset] |= kFlagConfirmsOwn;
+  buffer_[run_bytes_ + used_bytes_ - parts_.back().bytes.size() + kFlagsOffset] |= kFlagConfirmsOwn;
 }
 
 // Puts a block behind what is in the last part. Cuts it where that fills the part.
@@ -194,8 +195,9 @@ void SnapshotBuilder::write_shared(ReplicaList& recipient, const SnapshotHeader&
     const uint32_t lower = lower_half(shared.mask);
     for (const uint32_t mask : {lower, shared.mask & ~lower}) {
       const uint32_t block = blocks_.find(shared.group, mask, shared.baseline);
-      write_shared(recipient, header,
-                   StepPlan::Shared{shared.group, mask, shared.baseline, block, shared.own & mask});
+      StepPlan::Shared half = shared;
+      half.mask = mask, half.block = block, half.own = shared.own & mask;
+      write_shared(recipient, header, half);
     }
     return;
   }
@@ -204,11 +206,11 @@ void SnapshotBuilder::write_shared(ReplicaList& recipient, const SnapshotHeader&
     end_part(out);
   }
   SnapshotPart& part = parts_.back();
-  std::memcpy(buffer_.data() + used_bytes_, bytes.data(), bytes.size());
+  std::memcpy(unused().data(), bytes.data(), bytes.size());
   part.bytes = std::span<const uint8_t>(part.bytes.data(), part.bytes.size() + bytes.size());
   used_bytes_ += bytes.size();
   stats_.bytes += bytes.size();
-  recipient.ledger().add(SentEntry::block(shared.group, shared.mask));
+  recipient.ledger().add(SentEntry::block(shared.group, shared.mask, shared.place));
   stats_.delta_entries += count;
   stats_.in_step += count;
   note_own(base::popcount(shared.own));

@@ -82,14 +82,18 @@ class SnapshotBuilder {
   std::span<const SnapshotPart> build(ReplicaList& recipient, const SnapshotHeader& header,
                                       uint32_t budget_bytes, const SendRules* rules = nullptr,
                                       Silence silence = Silence::kForbidden) {
+    begin_run();
     prepare(recipient);
     const auto parts = build_prepared(recipient, header, budget_bytes, rules, silence);
     settle(recipient);
     return parts;
   }
-  /// The three steps of build(). Threads with a builder each may call build_prepared() at a time, for
-  /// different clients, when all clients were prepared before; they are settled after. In between, nothing
-  /// changes that clients share.
+  /// The steps of build(). Threads with a builder each may call build_prepared() at a time, for different
+  /// clients, when all clients were prepared before; they are settled after. In between, nothing changes that
+  /// clients share. The parts of all clients since begin_run() stay, in order, in run(); its memory may move
+  /// with the next.
+  void begin_run() { run_bytes_ = used_bytes_ = 0; }
+  std::span<const uint8_t> run() const { return std::span(buffer_).first(run_bytes_ + used_bytes_); }
   void prepare(ReplicaList& recipient) { recipient.follow_longs(tick_, store_, resend_ticks_); }
   std::span<const SnapshotPart> build_prepared(ReplicaList& recipient, const SnapshotHeader& header,
                                                uint32_t budget_bytes, const SendRules* rules,
@@ -199,6 +203,7 @@ class SnapshotBuilder {
   }
   void write(ReplicaList& recipient, const SnapshotHeader& header, uint32_t budget_bytes);
   void validate(const ReplicaList& recipient);
+  std::span<uint8_t> unused() { return std::span(buffer_).subspan(run_bytes_ + used_bytes_); }
   BitWriter begin_part(ReplicaList& recipient, const SnapshotHeader& header, uint32_t own_count);
   void end_part(BitWriter& out);
   void note_own(uint32_t count);
@@ -266,8 +271,9 @@ class SnapshotBuilder {
   size_t likely_ = 0;             // of waiting_, the first that are likely to be sent
   std::vector<float> alone_;      // priorities of what is not in step
   std::vector<float> newcomers_;  // those among them
-  std::vector<uint8_t> buffer_;   // one after another, the parts of a snapshot
-  size_t used_bytes_ = 0;         // of buffer_
+  std::vector<uint8_t> buffer_;   // one after another, the parts of a run
+  size_t run_bytes_ = 0;          // of buffer_, by the snapshots before
+  size_t used_bytes_ = 0;         // behind them, by the last snapshot
   std::vector<SnapshotPart> parts_;
   Stats stats_;
 };

@@ -89,7 +89,9 @@ void SnapshotBuilder::sort_by_priority(const ReplicaList& recipient, uint32_t pa
   if (all_own || predicted_bits <= part_bits / 2) {
     for (uint64_t& rank : ranks_) rank |= goes_first(candidates_[place_of(rank)]) ? kFirstRank : 0;
   }
-  std::sort(ranks_.begin(), ranks_.end(), std::greater<>());
+  // Of a joining client most have waited equally long: they are in order.
+  if (!std::is_sorted(ranks_.begin(), ranks_.end(), std::greater<>()))
+    std::sort(ranks_.begin(), ranks_.end(), std::greater<>());
 }
 
 // How many of the first are taken whatever the estimate says: the first of all, which fits alone, and where

@@ -335,8 +335,8 @@ bool SnapshotBuilder::describe(const ReplicaList& recipient, const Replica& repl
   candidate->mask = body.mask;
   if (candidate->kind == EntryKind::kFull) {
     candidate->bits += varint_bits(info.network_id);
-    candidate->head_bits = varint_bits(info.type->type_id) + varint_bits(info.owner) + 2 +
-                           varint_bits(tick_ - info.authority.since_tick);
+    candidate->head_bits = static_cast<uint16_t>(varint_bits(info.type->type_id) + varint_bits(info.owner) +
+                                                 2 + varint_bits(tick_ - info.authority.since_tick));
   }
   return true;
 }

@@ -123,7 +123,7 @@ void SnapshotBuilder::fill_with_pieces(ReplicaList& recipient, size_t room_bytes
 void SnapshotBuilder::write_run(ReplicaList& recipient, LongSend& send, PieceRun run) {
   const auto length = static_cast<uint32_t>(send.bytes.size());
   const uint32_t bytes = run_bytes(length, run.first, run.count);
-  BitWriter out(std::span<uint8_t>(buffer_).subspan(used_bytes_));
+  BitWriter out(unused());
   write_block_head(out, BlockHead{EntryKind::kPiece, false, 0, 1, 0, send.slot});
   out.WriteVarint(tick_ - send.tick);
   out.WriteVarint(length);

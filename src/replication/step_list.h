@@ -55,10 +55,13 @@ class StepList {
     return at == SlotMap::kNone ? nullptr : &steps_[at];
   }
   const Step* find(uint32_t group) const { return const_cast<StepList*>(this)->find(group); }
-  /// find() for one who asks for many groups: cheap where they come in the order of steps(), some of them
-  /// twice and one of them early, as they do in snapshots.
+  /// find(), cheap where the group is still at `place` of steps().
+  Step* find_near(uint32_t group, uint32_t place) {
+    return place < steps_.size() && steps_[place].group == group ? &steps_[place] : find(group);
+  }
+  /// find() for one who asks for many groups: cheap where they come in the order of steps().
   Step* find_in_turn(uint32_t group) {
-    for (const uint32_t at : {turn_ + 1, turn_ + 2, turn_, 0u}) {
+    for (const uint32_t at : {turn_ + 1, turn_ + 2, 0u}) {
       if (at < steps_.size() && steps_[at].group == group) return &steps_[turn_ = at];
     }
     Step* step = find(group);

@@ -95,7 +95,7 @@ bool StepPlan::find(uint32_t place) {
     return true;
   }
   const size_t before = shared_.size();
-  if (step.base == tick_ || !find(Shared{step.group, step.mask, step.base, 0, step.own})) {
+  if (step.base == tick_ || !find(Shared{step.group, step.mask, step.base, 0, step.own, place})) {
     shared_.resize(before);
     return false;
   }
@@ -116,8 +116,11 @@ bool StepPlan::find(Shared shared) {
   }
   const uint32_t lower = lower_half(shared.mask);
   if (lower == 0) return false;
-  return find(Shared{shared.group, lower, shared.baseline, 0, shared.own & lower}) &&
-         find(Shared{shared.group, shared.mask & ~lower, shared.baseline, 0, shared.own & ~lower});
+  Shared half = shared;
+  half.mask = lower, half.own = shared.own & lower;
+  if (!find(half)) return false;
+  half.mask = shared.mask & ~lower, half.own = shared.own & ~lower;
+  return find(half);
 }
 
 // ---- Turns ----------------------------------------------------------------------------------------

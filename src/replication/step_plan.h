@@ -32,6 +32,7 @@ class StepPlan {
     Tick baseline = 0;
     uint32_t block = 0;  // in the BlockCache
     uint32_t own = 0;    // of mask, the client's own objects
+    uint32_t place = 0;  // of the group's step
   };
   /// What a snapshot holds already.
   struct Used {

@@ -43,8 +43,8 @@ void SnapshotBatch::build() {
 
 void SnapshotBatch::build_share(uint32_t share, uint32_t begin, uint32_t end) {
   Worker& worker = *workers_[share];
-  worker.bytes.clear();
   worker.parts.clear();
+  worker.builder.begin_run();
   if (worker.send != send_) worker.builder.begin_send(tick_);
   worker.send = send_;
   for (uint32_t i = begin; i < end; ++i) {
@@ -52,8 +52,8 @@ void SnapshotBatch::build_share(uint32_t share, uint32_t begin, uint32_t end) {
     const size_t first = worker.parts.size();
     for (const replication::SnapshotPart& part : worker.builder.build_prepared(
              *job.list, job.header, job.budget_bytes, job.rules ? &*job.rules : nullptr, job.silence)) {
-      worker.parts.push_back({worker.bytes.size(), part.bytes.size(), part.receipt});
-      worker.bytes.insert(worker.bytes.end(), part.bytes.begin(), part.bytes.end());
+      const auto at = static_cast<size_t>(part.bytes.data() - worker.builder.run().data());
+      worker.parts.push_back({at, part.bytes.size(), part.receipt});
     }
     built_[i] = {job.client, share, first, worker.parts.size() - first};
   }

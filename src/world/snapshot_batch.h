@@ -58,7 +58,7 @@ class SnapshotBatch {
       const Worker& worker = *workers_[built.worker];
       parts_.clear();
       for (const Part& part : std::span(worker.parts).subspan(built.first, built.count)) {
-        parts_.push_back({std::span(worker.bytes).subspan(part.first, part.bytes), part.receipt});
+        parts_.push_back({worker.builder.run().subspan(part.first, part.bytes), part.receipt});
       }
       take(built.client, std::span<const replication::SnapshotPart>(parts_));
     }
@@ -77,7 +77,7 @@ class SnapshotBatch {
   static constexpr size_t kLeastJobsPerShare = 4;
 
   struct Part {
-    size_t first = 0, bytes = 0;  // in Worker::bytes
+    size_t first = 0, bytes = 0;  // in the run of the builder
     uint32_t receipt = 0;
   };
   struct Built {
@@ -91,7 +91,6 @@ class SnapshotBatch {
         : builder(config, table, store) {}
     Builder builder;
     uint64_t send = 0;  // the send that the builder has begun
-    std::vector<uint8_t> bytes;
     std::vector<Part> parts;
   };
 

@@ -25,6 +25,8 @@ StateSender::StateSender(const WorldConfig& config, const replication::ObjectTab
              replication::KeepTicks(config.tick_rate_hz, interval_ticks_)),
       recipients_(config.max_connections),
       turns_(interval_ticks_),
+      begun_(config.max_connections),
+      listed_(config.max_connections),
       receipts_(config.max_connections),
       heard_(config.max_connections),
       acked_at_(config.max_connections),
@@ -104,10 +106,10 @@ void StateSender::begin_snapshots(Tick tick) {
     if (!begins_snapshot(tick + turn)) continue;
     for (const uint32_t slot : turns_[turn]) {
       if (is_silent(slot, tick)) continue;
-      Recipient& recipient = *recipients_[slot];
-      if (is_braked(recipient, tick)) continue;
-      recipient.begins_snapshot = true;
-      if (!std::exchange(recipient.is_listed, true)) due_.push_back(slot);
+      begun_[slot] = true;
+      if (listed_[slot]) continue;
+      listed_[slot] = true;
+      due_.push_back(slot);
     }
   }
 }
@@ -123,9 +125,9 @@ bool StateSender::is_silent(uint32_t slot, Tick tick) const {
   return (tick / interval_ticks_ + slot / interval_ticks_) % turns != 0;
 }
 
-bool StateSender::is_braked(Recipient& recipient, Tick tick) const {
+bool StateSender::is_braked(Recipient& recipient) const {
   SnapshotBrake::Turn turn;
-  turn.tick = tick;
+  turn.tick = tick_;
   turn.snapshot_tick = recipient.snapshot_tick;
   turn.tick_rate_hz = config_.tick_rate_hz;
   turn.owns = recipient.owned != 0;
@@ -150,18 +152,19 @@ void StateSender::send(uint64_t now_ns, InputReceiver* inputs) {
   size_t place = 0;
   std::erase_if(due_, [&](uint32_t slot) {
     prefetch_due(++place, inputs);
+    const bool begins = begun_[slot];
+    begun_[slot] = listed_[slot] = false;
     Recipient* recipient = recipients_[slot].get();
     if (recipient == nullptr) return true;  // it left
     settle_receipts(*recipient);
-    if (rests(*recipient)) {
-      recipient->begins_snapshot = recipient->is_listed = false;
-      return true;
-    }
-    const uint64_t budget_bytes = due_budget_bytes(*recipient, now_ns);
+    const bool is_braked = begins && this->is_braked(*recipient);
+    if (rests(*recipient)) return true;
+    const uint64_t budget_bytes = due_budget_bytes(*recipient, begins && !is_braked, now_ns);
+    if (!recipient->snapshot_due) return true;
     // Without room for a datagram no snapshot is made: it would wait in a queue and grow old there. The next
     // send makes a newer one.
-    recipient->is_listed = recipient->snapshot_due && budget_bytes < reliability::kDatagramBytes;
-    if (recipient->is_listed || !recipient->snapshot_due) return !recipient->is_listed;
+    listed_[slot] = budget_bytes < reliability::kDatagramBytes;
+    if (listed_[slot]) return false;
     if (!std::exchange(begun, true)) batch_->begin(tick_);
     recipient->snapshot_due = false;
     plan_snapshot(*recipient, budget_bytes, inputs);
@@ -205,9 +208,9 @@ bool StateSender::rests(Recipient& recipient) {
          (!interest_ || !interest_->has_news(recipient.connection, tick_));
 }
 
-// What a snapshot to the client may hold now; 0 when none is due.
-uint64_t StateSender::due_budget_bytes(Recipient& recipient, uint64_t now_ns) {
-  if (std::exchange(recipient.begins_snapshot, false)) {
+// What a snapshot to the client may hold now; 0 when none is due. One is due from when it `begins` on.
+uint64_t StateSender::due_budget_bytes(Recipient& recipient, bool begins, uint64_t now_ns) {
+  if (begins) {
     // Parts that have waited for two intervals are old: their objects go into a newer snapshot.
     if (recipient.snapshot_due) endpoint_->drop_waiting_snapshot(recipient.connection);
     recipient.snapshot_due = true;
@@ -364,7 +367,7 @@ void StateSender::leave(ConnectionHandle connection) {
   std::erase(turns_[turn_of(connection)], connection.slot);
   if (interest_) interest_->left(connection);
   receipts_.take(connection.slot, [](uint32_t, bool) {});
-  heard_[connection.slot] = false;
+  begun_[connection.slot] = heard_[connection.slot] = false;
   recipients_[connection.slot].reset();
 }
 

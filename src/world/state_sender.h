@@ -114,9 +114,7 @@ class StateSender {
         : connection(to), list(known) {}
     ConnectionHandle connection;
     replication::ReplicaList list;
-    bool begins_snapshot = false;  // since the last send, a tick began a snapshot for the client
     bool snapshot_due = false;
-    bool is_listed = false;        // in due_
     bool looked = false;           // its set was made once
     Tick look_tick = 0;            // when it was made last
     uint64_t judged_until_id = 0;  // that look judged the objects with ids below
@@ -128,7 +126,7 @@ class StateSender {
     replication::JoinProgress progress;
   };
 
-  bool is_braked(Recipient& recipient, Tick tick) const;
+  bool is_braked(Recipient& recipient) const;
   Recipient* find(ConnectionHandle connection) const;
   bool in_set(const Recipient& recipient, uint32_t slot) const;
   void touch_placed(uint32_t slot);
@@ -138,7 +136,7 @@ class StateSender {
   bool is_silent(uint32_t slot, Tick tick) const;
   void begin_snapshots(Tick tick);
   bool rests(Recipient& recipient);
-  uint64_t due_budget_bytes(Recipient& recipient, uint64_t now_ns);
+  uint64_t due_budget_bytes(Recipient& recipient, bool begins, uint64_t now_ns);
   uint64_t until_next_snapshot_ns(uint64_t now_ns, Tick turn) const;
   uint32_t snapshot_budget(const Recipient& recipient, uint64_t send_budget_bytes) const;
   replication::SnapshotBuilder::Silence silence_of(const Recipient& recipient) const;
@@ -168,6 +166,9 @@ class StateSender {
   std::vector<std::vector<uint32_t>> turns_;            // connection slots by the turn of their clients
   /// Connection slots whose clients may be due a snapshot. A send looks at no others.
   std::vector<uint32_t> due_;
+  // By connection slot, and not in Recipient: a tick looks at no client.
+  std::vector<bool> begun_;   // since the last send, a tick began a snapshot for the client
+  std::vector<bool> listed_;  // in due_
   WaitingReceipts receipts_;
   std::vector<bool> heard_;                 // by connection slot: inputs came since the last snapshot
   std::vector<Tick> acked_at_;              // by connection slot: when a part was acked last, or the join

@@ -128,7 +128,7 @@ uint32_t StateStore::record(ObjectTable& table, Tick tick) {
       base::prefetch(&objects_[marked_[i + kFar]], sizeof(Object));
       base::prefetch(&summaries_[marked_[i + kFar]]);
     }
-    if (i + kNear < marked_.size()) objects_[marked_[i + kNear]].ring.prefetch_newest();
+    if (i + kNear < marked_.size()) objects_[marked_[i + kNear]].ring.prefetch_for_push();
     const uint32_t slot = marked_[i];
     objects_[slot].marked = false;
     if (objects_[slot].ring.begun() && record_one(table, slot, tick)) ++changed;

@@ -74,11 +74,13 @@ class VersionRing {
   bool grown() const { return size_ != 0; }
   Tick newest_tick() const { return newest_at(count_ - 1u)[0]; }
   const Word* newest() const { return words_of(newest_at(count_ - 1u)); }
-  /// Fetches the newest state and the room for the next one into the cache. Only a hint, as is the next.
-  void prefetch_newest() const {
+  /// Fetches what push() reads and writes into the cache: the newest state, the room for the next one, and
+  /// the state that says whether the oldest goes. Only a hint, as is the next.
+  void prefetch_for_push() const {
     if (count_ == 0) return;
     base::prefetch(newest_at(count_ - 1u));
-    base::prefetch(newest_at(count_ % capacity_));
+    base::prefetch(newest_at(count_ == capacity_ ? 0u : uint32_t{count_}));
+    base::prefetch(newest_at(std::min(1u, count_ - 1u)));
   }
   /// The newest state, and that of `back` ticks before if there is one in each tick.
   void prefetch_at(Tick back) const {

@@ -78,8 +78,8 @@ if(LATTICE_PROFILE)
     target_compile_options(lattice_core_options INTERFACE
       -fprofile-use=${LATTICE_PROFILE} -fprofile-partial-training -fprofile-correction -Wno-missing-profile
       -Wno-coverage-mismatch)
-    # GCC compiles for size what runs less than 1/10,000 times as often as the innermost loop. Beside the loop over the
-    # entries of a snapshot that is most of what runs once per packet, so whatever ran at all counts as often here.
+    # By default GCC compiles for size what runs less than 1/10,000 times as often as the innermost loop. That loop is
+    # over the entries of a snapshot, so most of what runs once per packet is rarer. Here all that ran is compiled for speed.
     target_compile_options(lattice_core_options INTERFACE --param=hot-bb-count-fraction=100000000)
     # By the profile, GCC copies messages by string instructions, which take longer to begin than the C library.
     if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")

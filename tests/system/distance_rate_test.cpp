@@ -1,4 +1,5 @@
 // What is far away is told less often: states counted at the client, for a grid and a tree alike.
+#include <algorithm>
 #include <array>
 
 #include "interest_pair.h"
@@ -14,11 +15,11 @@ void slow_by_distance(lattice_world_config* config) {
   config->interest_far_rate_hz = 3;
 }
 
+/// 0: it is not there.
 uint32_t confirmed_tick(lattice_world* world, lattice_netid object) {
   lattice_object_info info;
   lattice_object_info_init(&info);
-  EXPECT_EQ(lattice_object_get_info(world, object, &info), LATTICE_OK) << lattice_last_error();
-  return info.confirmed_tick;
+  return lattice_object_get_info(world, object, &info) == LATTICE_OK ? info.confirmed_tick : 0;
 }
 
 class DistanceRate : public testing::TestWithParam<lattice_interest_kind> {
@@ -70,6 +71,41 @@ TEST_P(DistanceRate, states_come_less_often_from_afar) {
   EXPECT_GT(waits, 1000 * kSeconds / 5 / 2);
   EXPECT_EQ(why(objects[2]).interval_ticks, 19u);
   EXPECT_EQ(why(objects[0]).interval_ticks, 2u);
+}
+
+// Whoever boards near the border brings its whole state with it, or a first one, and the others theirs.
+TEST_P(DistanceRate, who_boards_and_the_ship_are_told_of_one_tick) {
+  ASSERT_TRUE(pair_.connect()) << lattice_last_error();
+  uint32_t tick = 0, together = 0;
+  for (uint32_t after_ms = 0; after_ms <= 300; after_ms += 15) {
+    const lattice_netid known = pair_.spawn_at(20), unknown = pair_.spawn_at(900);
+    pair_.run(300);
+    const lattice_netid ship = pair_.spawn_at(25);
+    uint32_t boarded = 0;
+    for (uint32_t ms = 0; ms < 1000; ms += 5) {
+      ++tick;
+      pair_.write(ship, 25, tick), pair_.write(known, 20, tick), pair_.write(unknown, 900, tick);
+      if (ms == after_ms) {
+        for (const lattice_netid object : {known, unknown}) {
+          ASSERT_EQ(lattice_object_attach(pair_.server(), object, ship), LATTICE_OK);
+        }
+        lattice_world_stats stats;
+        lattice_world_stats_init(&stats);
+        ASSERT_EQ(lattice_world_get_stats(pair_.server(), &stats), LATTICE_OK);
+        boarded = stats.tick;
+      }
+      pair_.run(5);
+      if (boarded == 0) continue;
+      const uint32_t of_known = confirmed_tick(pair_.client(), known);
+      const uint32_t of_ship = confirmed_tick(pair_.client(), ship);
+      if (std::max(of_known, of_ship) <= boarded) continue;
+      EXPECT_EQ(of_known, of_ship) << "boarded after " << after_ms << " ms, now " << ms;
+      ++together;
+    }
+    for (const lattice_netid object : {known, unknown, ship}) lattice_despawn(pair_.server(), object);
+    pair_.run(200);
+  }
+  EXPECT_GT(together, 1000u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, DistanceRate,

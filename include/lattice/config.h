@@ -230,7 +230,8 @@ typedef struct lattice_world_config {
   /// Authority: how long an object stays with a client at least, unless a rule hides it, or 512 others came
   /// after it. 0..60000, default 1000.
   uint32_t interest_stay_ms;
-  /// Authority: an object this near to a viewer comes, in position units. Above 0 to 1e6, default 64.
+  /// Authority: an object this near to a viewer comes, in position units. Above 0 to 1e6, default 64. The same
+  /// for all viewers, and for the life of the world.
   double interest_radius;
   /// Authority: an object farther away than this goes. interest_radius..2e6. 0, the default, means 1.2 times
   /// interest_radius.

@@ -12,6 +12,8 @@ namespace lattice::replication {
 namespace {
 
 constexpr uint32_t kHeaderBits = kSnapshotHeaderBytes * 8;
+constexpr uint32_t kMostGapBytes = 3;  // of the varint behind an escape
+static_assert(slot_bound(kMaxObjects) <= uint64_t{1} << (7 * kMostGapBytes));
 // Pieces are no candidates: they fill what these leave.
 constexpr EntryKind kOrder[] = {EntryKind::kRemoved, EntryKind::kDelta, EntryKind::kFull, EntryKind::kRested};
 constexpr uint32_t kRanks = std::size(kOrder);
@@ -28,13 +30,16 @@ bool same_head(const ObjectInfo& a, const ObjectInfo& b) {
   return a.type == b.type && a.owner == b.owner && a.mode == b.mode && a.authority == b.authority;
 }
 
-bool BlockPlan::plan(std::span<const Candidate> candidates, const ObjectTable& table, uint32_t max_parts) {
-  if (!put_alike_in_order(candidates)) put_in_order(candidates);
+bool BlockPlan::plan(std::span<const Candidate> candidates, const ObjectTable& table, uint32_t max_parts,
+                     Counting counting) {
+  const bool alike = put_alike_in_order(candidates);
+  if (!alike) put_in_order(candidates);
   blocks_.clear();
   parts_.clear();
   bytes_ = 0;
   groups_cut_ = 0;
   open_part();
+  if (alike && counting == Counting::kRoughly && plan_one_block(candidates)) return true;
   uint32_t at = 0;
   for (size_t r = 0; r < runs_.size(); ++r) {
     const Run& run = runs_[r];
@@ -72,6 +77,21 @@ bool BlockPlan::plan(std::span<const Candidate> candidates, const ObjectTable& t
     }
   }
   bytes_ += (used_bits_ + 7) / 8;
+  return true;
+}
+
+// Where all is one block that fits a part by far, nobody needs to know how much is left.
+bool BlockPlan::plan_one_block(std::span<const Candidate> candidates) {
+  const Run& run = runs_.front();
+  if (run.kind != EntryKind::kDelta || run.mixed || run.end > kMaxPartEntries) return false;
+  const uint32_t most_gap_bits = std::max(run.k + kGapEscape, kGapEscape + 8 * kMostGapBytes);
+  uint64_t bits = used_bits_ + block_bits(run, candidates.front()) + uint64_t{run.end} * most_gap_bits;
+  for (const Candidate& candidate : candidates) bits += candidate.bits + candidate.mask.count + 1;
+  if (bits > capacity_bits_) return false;
+  blocks_.push_back({run.kind, run.mixed, run.k, run.age, 0, run.end});
+  ++parts_.back().block_count;
+  used_bits_ = static_cast<uint32_t>(bits);
+  bytes_ = (used_bits_ + 7) / 8;
   return true;
 }
 

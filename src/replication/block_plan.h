@@ -55,9 +55,14 @@ class BlockPlan {
 
   explicit BlockPlan(uint32_t part_capacity_bytes) : capacity_bits_(part_capacity_bytes * 8) {}
 
+  /// The plan of so many candidates needs no further memory, but for their groups.
+  void make_room(uint32_t candidates) { order_.resize(candidates); }
   /// Plans the chosen candidates, which ascend by slot within each kind. The result has one part at least,
-  /// even without candidates, and `max_parts` at most. False when not all of them found room.
-  bool plan(std::span<const Candidate> candidates, const ObjectTable& table, uint32_t max_parts);
+  /// even without candidates, and `max_parts` at most. False when not all of them found room. Where no budget
+  /// bounds the bytes, they may be counted roughly: never too few.
+  enum class Counting : uint8_t { kExactly, kRoughly };
+  bool plan(std::span<const Candidate> candidates, const ObjectTable& table, uint32_t max_parts,
+            Counting counting = Counting::kExactly);
 
   std::span<const Part> parts() const { return parts_; }
   std::span<const Block> blocks() const { return blocks_; }
@@ -83,6 +88,7 @@ class BlockPlan {
     }
   };
   bool put_alike_in_order(std::span<const Candidate> candidates);
+  bool plan_one_block(std::span<const Candidate> candidates);
   void put_in_order(std::span<const Candidate> candidates);
   void put_groups_in_order(std::span<const Candidate> candidates, uint32_t first);
   void add_run(std::span<const Candidate> candidates, EntryKind kind, uint32_t end, uint32_t count,

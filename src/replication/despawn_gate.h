@@ -13,8 +13,8 @@ class DespawnGate {
   static constexpr uint64_t kMaxWaitNs = 10'000'000'000;
 
   DespawnGate() = default;
-  /// The gate of a new object; `early` reliable RPCs on it arrived before the object did.
-  explicit DespawnGate(uint32_t early) : arrived_(early) {}
+  /// The gate of an object that comes; so many reliable RPCs on it arrived before, in earlier stays too.
+  explicit DespawnGate(uint32_t arrived) : arrived_(arrived) {}
 
   void rpc_arrived() { ++arrived_; }
   /// True when the object may go; `rpc_count` is the count that its removal names. The wait begins with the
@@ -24,11 +24,14 @@ class DespawnGate {
     if (complete()) return true;
     if (!waiting_) since_ns_ = now_ns;
     waiting_ = true;
-    return now_ns - since_ns_ >= kMaxWaitNs;
+    gave_up_ = now_ns - since_ns_ >= kMaxWaitNs;
+    return gave_up_;
   }
   /// Ends the wait: the removal is void.
   void stay() { waiting_ = false; }
 
+  /// What the next stay counts on from. What was given up counts as arrived, or it would be waited for again.
+  uint32_t count() const { return gave_up_ ? awaited_ : arrived_; }
   bool waiting() const { return waiting_; }
   /// True when the object waits and an RPC is still missing.
   bool overdue() const { return waiting_ && !complete(); }
@@ -40,6 +43,7 @@ class DespawnGate {
   uint32_t awaited_ = 0;
   uint64_t since_ns_ = 0;
   bool waiting_ = false;
+  bool gave_up_ = false;
 };
 
 }  // namespace lattice::replication

@@ -21,6 +21,14 @@ EntryCache::EntryCache(const ObjectTable& table, const StateStore& store, uint32
                8),  // a multiple of 8, because the bits are read back in whole words
       max_body_bits_(max_body_bytes * 8) {}
 
+void EntryCache::make_room(uint32_t objects) {
+  constexpr size_t kUsualWords = 2;
+  heads_.resize(std::max<size_t>(heads_.size(), objects));
+  words_.resize(std::max(words_.size(), kUsualWords * objects));
+  bodies_.resize(objects);
+  bodies_.clear();
+}
+
 void EntryCache::begin_send() {
   ++send_;
   if (send_ == 0) {  // after 2^32 sends old stamps would look fresh

@@ -30,6 +30,8 @@ class EntryCache {
   /// `max_body_bytes`: a body longer than this is kTooLarge.
   EntryCache(const ObjectTable& table, const StateStore& store, uint32_t max_body_bytes);
 
+  /// Short bodies of so many objects need no further memory.
+  void make_room(uint32_t objects);
   /// Forgets all bodies. Objects may not change between this call and the last find() of the send.
   void begin_send();
   /// Call before the first find() for each client.

@@ -16,8 +16,8 @@
 //   SnapshotApplier  checks a whole part, keeps received states as baselines (ReceivedStates), applies the
 //                    states that are newer than the object's, and tells a SnapshotListener
 //   ReceivedPieces   the states that come in pieces, until they are complete
-//   DespawnGate      holds an object's removal until the reliable RPCs before it have come; EarlyRpcs counts
-//                    the RPCs that came before the object
+//   DespawnGate      holds an object's removal until the reliable RPCs before it have come; RpcCounts counts
+//                    the RPCs on objects that are not here
 // Does, on both:
 //   Authority        who writes an object, and since when
 //   RpcCodec, RpcGate, RpcInbox   the RPC body, who may send an RPC, and the RPCs that must wait

@@ -67,13 +67,13 @@ void PartLedger::drop_oldest() {
   oldest_receipt_ = (oldest_receipt_ + 1) & kMaxReceipt;
 }
 
-void PartLedger::make_room() {
-  if (entries_.size() < max_entries_) {
+void PartLedger::make_room(size_t count) {
+  const auto lacks = [&] { return count > entries_.size() - entry_count_; };
+  while (lacks() && entries_.size() < max_entries_) {
     resize(std::min(static_cast<uint32_t>(entries_.size()) * 2, max_entries_));
-    return;
   }
   // The open part alone never fills the ring (kMinEntries), so an older one exists.
-  while (entry_count_ == entries_.size()) drop_oldest();
+  while (lacks()) drop_oldest();
 }
 
 void PartLedger::grow_parts() {

@@ -86,10 +86,19 @@ class PartLedger {
   /// returns receipt 0.
   uint32_t open(Tick tick, bool keep = false);
   void add(const SentEntry& entry) {
-    if (entry_count_ == entries_.size()) make_room();
-    entries_[wrap(entry_head_ + entry_count_)] = entry;
-    ++entry_count_;
-    ++parts_[newest_].count;
+    add(1, [&](size_t) { return entry; });
+  }
+  /// Adds entry_of(i) for each i below `count`, in order.
+  template <class EntryOf>
+  void add(size_t count, EntryOf entry_of) {
+    if (count > entries_.size() - entry_count_) make_room(count);
+    uint32_t at = wrap(entry_head_ + entry_count_);
+    for (size_t i = 0; i < count; ++i) {
+      entries_[at] = entry_of(i);
+      at = at + 1 == entries_.size() ? 0 : at + 1;
+    }
+    entry_count_ += static_cast<uint32_t>(count);
+    parts_[newest_].count += static_cast<uint32_t>(count) & kMostCount;
   }
 
   /// Fetches the oldest open records into the cache. Only a hint.
@@ -148,6 +157,7 @@ class PartLedger {
   void clear_forgotten() { forgotten_entries_.clear(); }
 
  private:
+  static constexpr uint32_t kMostCount = (1u << 30) - 1;
   struct Part {
     Tick tick = 0;
     uint32_t first_entry = 0;  // ring position
@@ -160,7 +170,7 @@ class PartLedger {
     return at >= n ? at - n : at;
   }
   uint32_t part_at(uint32_t position) const { return position & (static_cast<uint32_t>(parts_.size()) - 1); }
-  void make_room();
+  void make_room(size_t count);
   void drop_oldest();
   void resize(uint32_t entries);
   void grow_parts();

@@ -91,8 +91,6 @@ void ReplicaList::enter(uint32_t slot, uint64_t network_id) {
     if (removals_[former].network_id == network_id) {
       // The client may still hold the object from its earlier stay, so a later leaving must remove it.
       if (!removals_[former].acked()) note_held(index);
-      if (replica.held && removals_[former].rpc_count != 0)
-        rpcs_of_.insert(slot, removals_[former].rpc_count);
       if (removals_[former].partial) partial_of_.insert(slot, 1);
       removals_.end(former);
     } else {
@@ -113,10 +111,12 @@ void ReplicaList::begin_placed(Replica& replica) {
 
 void ReplicaList::forget(uint32_t slot, uint64_t network_id, bool left) {
   const uint32_t index = find_active(slot);
+  // The count of an object that lives on goes on with its next stay (D-35).
+  const uint32_t rpc_count = left ? rpcs_of_.value_or_zero(slot) : rpcs_of_.take(slot);
   if (index == SlotIndex::kNone) {
     if (!is_placed(slot) || left) return;
     Removal& removal = removals_.add(slot, network_id);
-    removal.rpc_count = rpcs_of_.take(slot);
+    removal.rpc_count = rpc_count;
     removals_.mark_partial(removal, partial_of_.take(slot) != 0);
     return;
   }
@@ -127,8 +127,7 @@ void ReplicaList::forget(uint32_t slot, uint64_t network_id, bool left) {
   if (longs_.holds(index)) partial_of_.insert(slot, 1);
   longs_.end(index);
   longs_.release([index](uint32_t other, uint32_t) { return other != index; });
-  if (!is_placed(slot) || !left) {  // a placed object stays with the client, and its calls count on
-    const uint32_t rpc_count = rpcs_of_.take(slot);
+  if (!is_placed(slot) || !left) {  // a placed object stays with the client
     const bool partial = partial_of_.take(slot) != 0;
     // Calls on an object that was never sent wait at the client for an object that will not come (D-38).
     if ((replica.held || rpc_count != 0) && !replica.waits) {
@@ -394,7 +393,7 @@ void ReplicaList::on_receipt(uint32_t receipt, bool acked) {
   validate();
 }
 
-void ReplicaList::on_acked(const SentEntry& entry, Tick tick, bool keep) {
+inline void ReplicaList::on_acked(const SentEntry& entry, Tick tick, bool keep) {
   const bool is_block = entry.kind() == SentEntry::kBlock;
   acked_entries_ += is_block ? base::popcount(entry.mask()) : 1;
   if (is_block) return on_block(entry, tick, keep, true);

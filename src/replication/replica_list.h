@@ -331,8 +331,8 @@ class ReplicaList {
   uint64_t changes_read_ = 0;    // how far in the change log
   Tick changes_tick_ = 0;        // the newest that was recorded then
   Removals removals_;
-  /// Slot -> reliable RPCs on the object that were sent to this client (D-35). Of placed objects also outside
-  /// of the set.
+  /// Slot -> reliable RPCs on the object that were sent to this client (D-35), also of objects that left the
+  /// set.
   SlotMap rpcs_of_;
   /// Objects of the set of which the client may hold pieces of a state that is not sent any more; placed ones
   /// also outside of the set.

@@ -99,7 +99,8 @@ Replica ReplicaList::replica_in_step(uint32_t slot, const Replica& replica, cons
   now.accumulator = step.accumulator;
   if (step.sent == replica.sent_tick) return now;  // it came into step with the last block
   const uint32_t bit = 1u << slot % kGroupSlots;
-  now.sent_version = store.version_at(slot, step.sent).version;
+  const VersionRing::Version sent = store.version_at(slot, step.sent);
+  now.sent_version = sent.version;
   now.sent_tick = step.sent;
   now.sends = static_cast<uint16_t>(now.sends + (step.sent - replica.sent_tick));
   const Tick acked_tick = (step.acked & bit) != 0 ? step.part : step.base;
@@ -113,7 +114,7 @@ Replica ReplicaList::replica_in_step(uint32_t slot, const Replica& replica, cons
   }
   now.in_flight = now.acked_version != now.sent_version && (step.lost & bit) == 0;
   now.lost = step.any_lost;
-  now.sent_in_step = true;
+  now.sent_in_step = sent.exact;  // else nobody knows what an ack of that block would say
   now.rest_sent = false;
   return now;
 }

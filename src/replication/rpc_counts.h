@@ -1,35 +1,43 @@
-// Counts the reliable RPCs that arrived for objects that have not spawned here yet. When such an object
-// spawns, these RPCs count towards those that its despawn waits for (D-35).
+// At a client: the reliable RPCs that arrived on objects that are not here, because they have not spawned yet
+// or have left. The count of an object goes on when it comes, and what its despawn waits for is counted from
+// there (D-35).
 //
-// Bounded: kMaxObjects ids; the oldest count is forgotten first. A forgotten count only makes one despawn
-// wait longer than needed.
+// Bounded: kMaxObjects ids; the count that was begun first is forgotten first. A forgotten count only makes
+// one despawn wait longer than needed (DespawnGate).
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
+
+#include "base/hash_index.h"
 
 namespace lattice::replication {
 
-class EarlyRpcs {
+class RpcCounts {
  public:
-  static constexpr size_t kMaxObjects = 256;
+  static constexpr size_t kMaxObjects = 4096;
 
-  void add(uint64_t network_id);
-  /// Returns the object's count and forgets it: the object has spawned.
+  /// `id_seed`: as of the ObjectTable; the authority chooses the ids.
+  explicit RpcCounts(uint64_t id_seed = 0);
+
+  /// An RPC arrived on an object that is not here.
+  void add(uint64_t network_id) { keep(network_id, take(network_id) + 1); }
+  /// An object leaves on which so many arrived. It has no count here yet.
+  void keep(uint64_t network_id, uint32_t rpcs);
+  /// Returns the object's count, or 0, and forgets it: the object has spawned.
   uint32_t take(uint64_t network_id);
-  void clear() { *this = EarlyRpcs(); }
+  void clear();
 
  private:
   struct Count {
     uint64_t network_id = 0;  // 0: free
     uint32_t rpcs = 0;
   };
-  Count* find(uint64_t network_id);
 
-  std::array<Count, kMaxObjects> counts_{};
-  size_t oldest_ = 0;
-  size_t held_ = 0;  // counts that are not free
+  std::vector<Count> counts_;  // a ring of kMaxObjects once it is full
+  size_t next_ = 0;            // in it, where the next count begins
+  base::HashIndex index_of_;   // network_id -> index in counts_
 };
 
 }  // namespace lattice::replication

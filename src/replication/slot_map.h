@@ -49,6 +49,10 @@ class SlotMap {
     cells_[hole] = Cell{};
     --size_;
   }
+  uint32_t value_or_zero(uint32_t slot) const {
+    const uint32_t index = find(slot);
+    return index == kNone ? 0 : index;
+  }
   /// Erases a slot, if it is there. Returns what it had, or 0.
   uint32_t take(uint32_t slot) {
     const uint32_t index = find(slot);

@@ -29,11 +29,22 @@ SnapshotBuilder::SnapshotBuilder(const Config& config, const ObjectTable& table,
       blocks_(table, store, cache_, config.part_capacity_bytes / StepPlan::kSharedPerPart),
       changed_(store.changes()),
       resend_ticks_(2 * config.tick_rate_hz),
+      sure_age_(std::min(store.history_ticks() - 1, static_cast<uint32_t>(kMaxBaselineTicks))),
       plan_(config.part_capacity_bytes),
       steps_({config.part_capacity_bytes, kMaxParts, config.send_interval_ticks}, blocks_) {
   LATTICE_CHECK(config.part_capacity_bytes >= kMinPartCapacity &&
                 config.part_capacity_bytes <= kMaxPartBytes);
   LATTICE_CHECK(config.send_interval_ticks > 0);
+  make_room(config.usual_states);
+}
+
+// Writes to all of it, and keeps it.
+void SnapshotBuilder::make_room(uint32_t states) {
+  const auto touch = [states](auto&... of_states) { (..., (of_states.resize(states), of_states.clear())); };
+  touch(candidates_, waiting_, ranks_);
+  plan_.make_room(states);
+  cache_.make_room(states);
+  if (states != 0) buffer_.resize(size_t{kMaxParts} * config_.part_capacity_bytes);
 }
 
 void SnapshotBuilder::begin_send(Tick tick) {
@@ -79,7 +90,8 @@ std::span<const SnapshotPart> SnapshotBuilder::build_prepared(ReplicaList& recip
                long_waiting_.empty() && !recipient.longs().has_unsent();
   if (unchanged_ && silence == Silence::kAllowed && recipient.told_unchanged()) return {};
   recipient.tell_unchanged(unchanged_);
-  const bool all = passed_over == 0 && plan_.plan(candidates_, table_, max_parts);
+  const auto counting = is_free ? BlockPlan::Counting::kRoughly : BlockPlan::Counting::kExactly;
+  const bool all = passed_over == 0 && plan_.plan(candidates_, table_, max_parts, counting);
   if (!all || (left_bytes != 0 && plan_.bytes() > left_bytes && !candidates_.empty())) {
     choose(recipient, left_bytes, max_parts);
   }
@@ -295,18 +307,16 @@ void SnapshotBuilder::account(ReplicaList& recipient, EntryKind kind, std::span<
       stats_.rested_entries += order.size();
       return;
     default:
-      for (const uint32_t at : order) account_state(recipient, candidates_[at]);
+      ledger.add(order.size(), [&](size_t i) { return account_state(recipient, candidates_[order[i]]); });
       (kind == EntryKind::kDelta ? stats_.delta_entries : stats_.full_entries) += order.size();
   }
 }
 
-inline void SnapshotBuilder::account_state(ReplicaList& recipient, const Candidate& candidate) {
+inline SentEntry SnapshotBuilder::account_state(ReplicaList& recipient, const Candidate& candidate) {
   LATTICE_ASSERT(candidate.index <= SentEntry::kIndexMask);
   Replica& replica = recipient.replica(candidate.index);
   replica.sent_version = store_.version(candidate.slot);
   ++replica.sends;
-  recipient.ledger().add(
-      SentEntry::of(candidate.kind, candidate.index, replica.stay, replica.sent_version, replica.sends));
   replica.accumulator = 0;
   replica.entry_bytes =
       static_cast<uint8_t>(std::min((estimate_bits(candidate) + candidate.head_bits + 7) / 8, 255u));
@@ -317,6 +327,7 @@ inline void SnapshotBuilder::account_state(ReplicaList& recipient, const Candida
   replica.sent_in_step = false;
   // From here on the client may have forgotten the acked state (D-26).
   if (static_cast<uint16_t>(replica.sends - replica.acked_send) >= kBaselineSends) replica.acked_tick = 0;
+  return SentEntry::of(candidate.kind, candidate.index, replica.stay, replica.sent_version, replica.sends);
 }
 
 }  // namespace lattice::replication

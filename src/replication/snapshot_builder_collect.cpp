@@ -10,7 +10,9 @@
 namespace lattice::replication {
 namespace {
 
-constexpr size_t kPrefetchAhead = 8;
+/// How far ahead of the object that is looked at, what leads to the words of another is fetched, and then the
+/// words.
+constexpr size_t kPrefetchAhead = 12, kPrefetchWordsAhead = 6;
 /// What a removal takes at least, with the gap in front of it.
 constexpr uint32_t kLeastRemovalBits = 4;
 /// Removals go first with this share of the budget: what is gone or hidden must not stay because much of high
@@ -27,15 +29,26 @@ constexpr float kRemovalPriority = 1.0f;
 size_t SnapshotBuilder::collect(ReplicaList& recipient, uint32_t bound_bytes, bool is_unbounded) {
   candidates_.clear();
   waiting_.clear();
+  long_waiting_.clear();
   own_count_ = 0;
   any_groups_ = any_new_ = false;
   const std::span<uint64_t> awake = recipient.awake();
   // Each entry fits a part, so where there are no more of them than parts, all of them go.
-  needs_priorities_ = !is_unbounded || awake.size() + steps_.parts() + kMaxPieceParts > kMaxParts;
+  const size_t most_entries = kMaxParts - std::min(kMaxParts, steps_.parts() + kMaxPieceParts);
+  needs_priorities_ = !is_unbounded || awake.size() > most_entries;
   if (rules_ != nullptr && !needs_priorities_) has_common_terms_ = rules_->common_terms(&common_terms_);
   const size_t unseen = collect_removals(recipient, bound_bytes);
-  likely_ = is_unbounded ? awake.size() : entries_for(recipient, bound_bytes);
-  waiting_.reserve(awake.size());
+  const size_t entries = candidates_.size() + awake.size();
+  takes_all_ = is_unbounded && entries <= most_entries && has_common_terms_ && may_step(common_terms_) &&
+               !any_groups_ && !recipient.takes_turns() && recipient.longs().empty() &&
+               awake.size() <= recipient.room_for_new();
+  if (takes_all_) {
+    candidates_.reserve(entries);
+  } else {
+    waiting_.reserve(awake.size());
+  }
+  const size_t likely =
+      is_unbounded ? awake.size() : std::min(awake.size(), entries_for(recipient, bound_bytes));
   size_t kept = 0;
   for (size_t i = 0; i < awake.size(); ++i) {
     // What a client knows has left the cache since its last snapshot.
@@ -47,9 +60,15 @@ size_t SnapshotBuilder::collect(ReplicaList& recipient, uint32_t bound_bytes, bo
       base::prefetch(&table_.info(slot));
       cache_.prefetch(slot);
     }
+    if (i + kPrefetchWordsAhead < likely) {
+      const uint64_t ahead = awake[i + kPrefetchWordsAhead];
+      cache_.prefetch_words(static_cast<uint32_t>(ahead >> 32),
+                            recipient.replica(static_cast<uint32_t>(ahead)).acked_version);
+    }
     const uint64_t entry = awake[i];
+    const auto slot = static_cast<uint32_t>(entry >> 32);
     const auto index = static_cast<uint32_t>(entry);
-    if (collect_object(recipient, static_cast<uint32_t>(entry >> 32), index)) {
+    if ((takes_all_ && collect_usual(recipient, slot, index)) || collect_object(recipient, slot, index)) {
       awake[kept++] = entry;
     } else {
       recipient.put_to_rest(index);
@@ -129,6 +148,42 @@ bool SnapshotBuilder::may_be_predicted(const Replica& replica, uint32_t slot) co
   return replica.acked_version != 0 && most_bytes <= config_.part_capacity_bytes;
 }
 
+// What most objects are that are awake: another's, changed since it was sent, and the client acked a state
+// that serves as the baseline. Returns false where any of that is not so: collect_object() then sees why.
+inline bool SnapshotBuilder::collect_usual(ReplicaList& recipient, uint32_t slot, uint32_t index) {
+  const Replica& replica = recipient.replica(index);
+  const StateSummary& newest = store_.summary(slot);
+  const ObjectInfo& info = table_.info(slot);
+  const uint32_t age = tick_ - replica.acked_tick;
+  if (replica.acked_tick == 0 || age - 1 >= sure_age_ || replica.sent_version == newest.version ||
+      !replica.has_full(newest.full_version) || replica.waits || info.owned_by(recipient.peer_id())) {
+    return false;
+  }
+  const uint32_t body = cache_.find(slot, replica.acked_version);
+  if (body == EntryCache::kTooLarge) return false;
+  Candidate& candidate = candidates_.emplace_back();  // in place: a copy stalls behind its own stores
+  const EntryBody& changes = cache_.body(body);
+  candidate.mask = changes.mask;
+  candidate.bits = changes.bits;
+  candidate.type = info.type;
+  candidate.slot = slot;
+  candidate.index = index;
+  candidate.age = age;
+  candidate.body = body;
+  candidate.may_step = !info.type->layout->has_priorities();
+  validate_usual(recipient, candidate);
+  return true;
+}
+
+void SnapshotBuilder::validate_usual([[maybe_unused]] const ReplicaList& recipient,
+                                     [[maybe_unused]] const Candidate& usual) {
+#if defined(LATTICE_VALIDATION)
+  Candidate whole;
+  LATTICE_ASSERT(describe(recipient, recipient.replica(usual.index), usual.slot, usual.index, &whole));
+  LATTICE_ASSERT(whole.kind == usual.kind && whole.age == usual.age && whole.body == usual.body);
+#endif
+}
+
 // Returns false when the client holds the newest state and has been told all about it.
 bool SnapshotBuilder::collect_object(ReplicaList& recipient, uint32_t slot, uint32_t index) {
   Replica& replica = recipient.replica(index);
@@ -154,7 +209,7 @@ bool SnapshotBuilder::collect_object(ReplicaList& recipient, uint32_t slot, uint
     SendTerms terms;
     read_terms(slot, &terms);
     if (!is_own && is_early(slot, replica, terms)) return true;
-    collect_state(replica, slot, index, is_own, terms);
+    collect_state(recipient, slot, index, is_own, terms);
   } else {
     static_cast<void>(collect_rest(recipient, slot, index, newest));
   }
@@ -221,9 +276,28 @@ inline float SnapshotBuilder::change_priority(const Replica& replica, uint32_t s
   return layout.change_priority({.is_owner = is_own, .has_baseline = known != 0}, base, store_.current(slot));
 }
 
-inline void SnapshotBuilder::collect_state(Replica& replica, uint32_t slot, uint32_t index, bool is_own,
+inline void SnapshotBuilder::collect_state(ReplicaList& recipient, uint32_t slot, uint32_t index, bool is_own,
                                            const SendTerms& terms) {
   const ObjectInfo& info = table_.info(slot);
+  Replica& replica = recipient.replica(index);
+  own_count_ += is_own ? 1 : 0;
+  any_groups_ = any_groups_ || terms.group != kNoSlot;
+  const bool is_new = replica.sent_version == 0 && !is_joining_;
+  any_new_ = any_new_ || is_new;
+  const auto fill = [&](Waiting& waiting) {  // in place: a copy stalls behind its own stores
+    waiting.priority = replica.accumulator;
+    waiting.index = index;
+    waiting.slot = slot;
+    waiting.group = terms.group;
+    waiting.is_own = waiting.goes_with_own = is_own;
+    waiting.is_new = is_new;
+    waiting.may_step = may_step(terms) && !info.type->layout->has_priorities();
+  };
+  if (takes_all_) {
+    Waiting waiting;
+    fill(waiting);
+    if (add_candidate(recipient, waiting, UINT32_MAX)) return;
+  }
   // A loss gives back what was spent: the client is as far behind as if nothing had been sent (C-04).
   const bool since_ack = replica.lost && replica.acked_tick != 0;
   const Tick since = since_ack                ? replica.acked_tick
@@ -231,21 +305,11 @@ inline void SnapshotBuilder::collect_state(Replica& replica, uint32_t slot, uint
                                               : info.spawn_tick;
   const float urgency = change_priority(replica, slot, is_own, since_ack);
   replica.accumulator += gain(info, since, (is_own ? config_.owner_boost : 1.0f) * terms.nearness * urgency);
-  own_count_ += is_own ? 1 : 0;
-
-  any_groups_ = any_groups_ || terms.group != kNoSlot;
-  const auto place = static_cast<uint32_t>(waiting_.size());
-  if (place < likely_) cache_.prefetch_words(slot, replica.acked_version);
-  Waiting& waiting = waiting_.emplace_back();  // in place: a copy stalls behind its own stores
-  waiting.priority = replica.accumulator;
-  waiting.index = index;
-  waiting.slot = slot;
-  waiting.group = terms.group;
+  std::vector<Waiting>& those = takes_all_ ? long_waiting_ : waiting_;
+  const auto place = static_cast<uint32_t>(those.size());
+  Waiting& waiting = those.emplace_back();
+  fill(waiting);
   waiting.place = place;
-  waiting.is_own = waiting.goes_with_own = is_own;
-  waiting.is_new = replica.sent_version == 0 && !is_joining_;
-  any_new_ = any_new_ || waiting.is_new;
-  waiting.may_step = may_step(terms) && !info.type->layout->has_priorities();
 }
 
 // So many entries fill the budget, and some more.
@@ -270,6 +334,7 @@ size_t SnapshotBuilder::admit(const ReplicaList& recipient, uint32_t budget_byte
     std::nth_element(ranks_.begin(), last, ranks_.end(), std::greater<>());
     return *last + 1;
   };
+  if (takes_all_) return 0;
   const size_t others = candidates_.size();
   const double budget_bits = 8.0 * budget_bytes;
   const size_t wanted = budget_bytes == 0 ? waiting_.size() : entries_for(recipient, budget_bytes);

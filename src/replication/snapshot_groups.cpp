@@ -21,22 +21,27 @@ void SnapshotBuilder::for_each_group(std::vector<Item>& items, Visit visit) {
 }
 
 // Where an object of a group is new to the client, all objects of the group that may be new to it go along,
-// even those in flight: none appears without the others. A state in pieces is not sent again (D-56), and an
-// object that goes along has no rested entry beside its state (D-55).
+// even those in flight: none appears without the others. And where the distance slows the group, all that
+// changed goes when one object of it does, by its turn or without one (is_early()). A state in pieces is not
+// sent again (D-56), and an object that goes along has no rested entry beside its state (D-55).
 void SnapshotBuilder::complete_groups(ReplicaList& recipient) {
   const size_t collected = waiting_.size();
+  const bool may_wait = rules_ != nullptr && rules_->slows();
   for_each_group(waiting_, [&](std::span<const uint64_t> group) {
     const auto is_new = [&](uint64_t at) {
       return recipient.replica(waiting_[static_cast<uint32_t>(at)].index).acked_version == 0;
     };
-    if (std::none_of(group.begin(), group.end(), is_new)) return;
+    const bool any_new = std::any_of(group.begin(), group.end(), is_new);
+    if (!any_new && !may_wait) return;
     members_.clear();
     rules_->add_members(static_cast<uint32_t>(group.front() >> 32), &members_);
     for (const uint32_t slot : members_) {
       const uint32_t index = recipient.index_of(slot);
       if (index == SlotMap::kNone) continue;
       const Replica& replica = recipient.replica(index);
-      if (replica.acked_version != 0 || replica.waits || store_.version(slot) == 0) continue;
+      const bool goes_along = (any_new && replica.acked_version == 0) ||
+                              (may_wait && replica.sent_version != store_.version(slot));
+      if (!goes_along || replica.waits || store_.version(slot) == 0) continue;
       if (recipient.longs().holds(index)) continue;
       const auto is_it = [&](uint64_t at) { return waiting_[static_cast<uint32_t>(at)].index == index; };
       if (std::any_of(group.begin(), group.end(), is_it)) continue;

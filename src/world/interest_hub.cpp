@@ -127,7 +127,13 @@ void InterestHub::left(ConnectionHandle connection) {
 
 bool InterestHub::set_viewer(ConnectionHandle connection, const ViewerChoice& choice) {
   if (connection.slot >= clients_.size() || clients_[connection.slot].connection != connection) return false;
-  clients_[connection.slot].choice = choice;
+  Client& client = clients_[connection.slot];
+  client.choice = choice;
+  if (choice.kind == ViewerChoice::Kind::kObject) {
+    // The object may be gone before the client's set is looked at.
+    if (const uint32_t eye = eye_of(client); eye != kNoSlot) follow(interest_.objects().root(eye));
+    aim(client);
+  }
   return true;
 }
 

@@ -6,7 +6,7 @@
 namespace lattice::world {
 
 StateReceiver::StateReceiver(replication::ObjectTable& table, StateListener& listener, uint32_t max_objects)
-    : table_(table), listener_(listener), max_objects_(max_objects) {}
+    : table_(table), listener_(listener), max_objects_(max_objects), rpc_counts_(table.id_seed()) {}
 
 StateReceiver::~StateReceiver() = default;
 
@@ -38,7 +38,7 @@ void StateReceiver::begin_session(const PlacedSet& placed, Tick server_tick) {
 }
 
 void StateReceiver::end_session() {
-  early_rpcs_.clear();
+  rpc_counts_.clear();
   while (table_.size() != 0) {
     const uint32_t slot = table_.ascending().back();
     records_[slot].gate.stay();  // no call is missing any more
@@ -108,7 +108,7 @@ void StateReceiver::note_snapshot(Tick tick) {
 void StateReceiver::on_reliable_rpc(uint64_t network_id) {
   const uint32_t slot = table_.find(network_id);
   if (slot == replication::kNoSlot) {
-    early_rpcs_.add(network_id);
+    rpc_counts_.add(network_id);
   } else {
     records_[slot].gate.rpc_arrived();
   }
@@ -133,7 +133,7 @@ void StateReceiver::update_host(uint32_t slot) {
 void StateReceiver::on_spawn(uint32_t slot, Tick) {
   if (records_.size() <= slot) records_.resize(slot + 1);
   records_[slot] = {};
-  records_[slot].gate = replication::DespawnGate(early_rpcs_.take(table_.network_id(slot)));
+  records_[slot].gate = replication::DespawnGate(rpc_counts_.take(table_.network_id(slot)));
 }
 
 // The game hears of the object when its first state is in place.
@@ -155,6 +155,9 @@ void StateReceiver::on_authority(uint32_t slot, Tick) {
 }
 
 void StateReceiver::on_despawn(uint32_t slot, Tick, replication::DespawnReason reason) {
+  if (reason == replication::DespawnReason::kLeft) {
+    rpc_counts_.keep(table_.network_id(slot), records_[slot].gate.count());
+  }
   listener_.on_gone(slot, reason);
 }
 

@@ -14,8 +14,8 @@
 #include "base/counters.h"
 #include "reliability/endpoint/endpoint_handler.h"
 #include "replication/despawn_gate.h"
-#include "replication/early_rpcs.h"
 #include "replication/join_progress.h"
+#include "replication/rpc_counts.h"
 #include "replication/snapshot_applier.h"
 #include "world/placed_set.h"
 
@@ -136,7 +136,7 @@ class StateReceiver final : private replication::SnapshotListener {
   uint32_t max_objects_;
   const replication::TypeTable* types_ = nullptr;
   std::unique_ptr<replication::SnapshotApplier> applier_;  // of this session
-  replication::EarlyRpcs early_rpcs_;
+  replication::RpcCounts rpc_counts_;
   std::vector<Record> records_;  // by slot
   uint64_t now_ns_ = 0;          // of the present receive phase
   Tick snapshot_tick_ = 0;

@@ -9,6 +9,9 @@
 namespace lattice::world {
 namespace {
 
+/// Of one snapshot. More objects than that come to a client that joins in several snapshots.
+constexpr uint32_t kUsualStates = 8192;
+
 uint32_t snapshot_interval(const WorldConfig& config) {
   return (config.tick_rate_hz + config.snapshot_rate_hz - 1) / config.snapshot_rate_hz;
 }
@@ -44,6 +47,7 @@ void StateSender::start(fragment::FragmentingEndpoint& endpoint) {
   build.part_capacity_bytes = static_cast<uint32_t>(reliability::kMaxSnapshotBody);
   build.tick_rate_hz = config_.tick_rate_hz;
   build.send_interval_ticks = interval_ticks_;
+  build.usual_states = std::min(config_.max_objects, kUsualStates);
   batch_ = std::make_unique<SnapshotBatch>(build, config_.tasks, table_, store_);
 }
 

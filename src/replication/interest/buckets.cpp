@@ -1,8 +1,6 @@
 // See buckets.h.
 #include "replication/interest/buckets.h"
 
-#include "base/compiler.h"
-
 namespace lattice::replication {
 
 uint32_t Buckets::make() {

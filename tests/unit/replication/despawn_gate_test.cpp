@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "replication/early_rpcs.h"
+#include "replication/rpc_counts.h"
 
 namespace lattice::replication {
 namespace {
@@ -39,21 +39,38 @@ TEST(DespawnGate, CountsWrap) {
   EXPECT_TRUE(gate.may_go(0, 1));
 }
 
-TEST(EarlyRpcs, CountsPerObjectAndForgetsTheOldest) {
-  EarlyRpcs early;
-  early.add(7);
-  early.add(7);
-  early.add(8);
-  EXPECT_EQ(early.take(9), 0u);
-  EXPECT_EQ(early.take(7), 2u);
-  EXPECT_EQ(early.take(7), 0u);
-  for (uint64_t id = 100; id < 100 + EarlyRpcs::kMaxObjects; ++id) early.add(id);
-  EXPECT_EQ(early.take(8), 0u);
-  EXPECT_EQ(early.take(100), 1u);
-  early.clear();
-  EXPECT_EQ(early.take(101), 0u);
-  early.add(101);
-  EXPECT_EQ(early.take(101), 1u);
+TEST(DespawnGate, TheEndOfAWaitSettlesTheCount) {
+  DespawnGate gate;
+  EXPECT_FALSE(gate.may_go(0, 2));
+  EXPECT_TRUE(gate.may_go(DespawnGate::kMaxWaitNs, 2));
+  EXPECT_EQ(gate.count(), 2u);
+  EXPECT_TRUE(DespawnGate(gate.count()).may_go(0, 2));  // the next stay
+}
+
+TEST(RpcCounts, CountPerObjectAndForgetTheOldest) {
+  RpcCounts counts;
+  counts.add(7);
+  counts.add(7);
+  counts.add(8);
+  EXPECT_EQ(counts.take(9), 0u);
+  EXPECT_EQ(counts.take(7), 2u);
+  EXPECT_EQ(counts.take(7), 0u);
+  for (uint64_t id = 100; id < 100 + RpcCounts::kMaxObjects; ++id) counts.add(id);
+  EXPECT_EQ(counts.take(8), 0u);
+  EXPECT_EQ(counts.take(100), 1u);
+  counts.clear();
+  EXPECT_EQ(counts.take(101), 0u);
+  counts.add(101);
+  EXPECT_EQ(counts.take(101), 1u);
+}
+
+TEST(RpcCounts, GoOnWhereAnObjectLeft) {
+  RpcCounts counts;
+  counts.keep(5, 0);
+  counts.keep(6, 3);
+  counts.add(6);  // came after the object left
+  EXPECT_EQ(counts.take(5), 0u);
+  EXPECT_EQ(counts.take(6), 4u);
 }
 
 }  // namespace

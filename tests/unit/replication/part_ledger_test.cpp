@@ -56,6 +56,28 @@ TEST(PartLedger, keeps_what_is_open_when_it_gives_memory_back) {
   for (uint32_t i = 0; i < 300; ++i) EXPECT_EQ(kept[i], 7000 + i);
 }
 
+TEST(PartLedger, takes_many_at_once_and_forgets_the_oldest_for_them) {
+  PartLedger ledger(0);
+  const auto add = [&](uint32_t first, uint32_t count) {
+    ledger.add(count, [&](size_t i) { return sent(first + static_cast<uint32_t>(i)); });
+  };
+  ledger.open(1);
+  add(0, 1200);
+  const uint32_t second = ledger.open(2);
+  add(2000, 300);
+  add(2300, 0);
+  add(2300, 200);
+  const uint32_t third = ledger.open(3);
+  add(4000, 900);  // of 2048 places, 1700 are taken
+  EXPECT_EQ(ledger.forgotten_entries().size(), 1200u);
+  const std::vector<uint32_t> of_second = indexes(ledger.resolve(second));
+  ASSERT_EQ(of_second.size(), 500u);
+  for (uint32_t i = 0; i < 500; ++i) EXPECT_EQ(of_second[i], 2000 + i);
+  const std::vector<uint32_t> of_third = indexes(ledger.resolve(third));
+  ASSERT_EQ(of_third.size(), 900u);
+  for (uint32_t i = 0; i < 900; ++i) EXPECT_EQ(of_third[i], 4000 + i);
+}
+
 TEST(PartLedger, forgets_the_oldest_at_its_bounds) {
   PartLedger ledger(0);
   const uint32_t first = ledger.open(1);

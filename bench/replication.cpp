@@ -217,7 +217,8 @@ std::string run_replication(const Options& options, Report& report) {
   plan.warmup_s = std::min(options.warmup_s, 3.0);
   plan.window_s = std::min(options.seconds, 5.0);
   report.workload("server",
-                  "one world behind the C interface, one thread, one socket; 60 Hz ticks, 30 Hz snapshots");
+                  "one world behind the C interface, one thread, one socket; 60 Hz ticks, 30 Hz snapshots; "
+                  "servers and floor have their memory in large pages (glibc.malloc.hugetlb=1)");
   report.workload("load",
                   "generators that decrypt, acknowledge and send 60 inputs/s, and one real client world");
   report.workload("objects",

@@ -9,6 +9,8 @@ constexpr double kStartS = 20;
 constexpr double kReadyS = 60;
 constexpr double kReportS = 5;
 constexpr int kTraceDescriptor = 10;
+/// Of the servers and the floor, as deploy/ starts a server.
+constexpr const char* kLargePages = "GLIBC_TUNABLES=glibc.malloc.hugetlb=1";
 
 using Words = std::vector<std::string>;
 
@@ -71,6 +73,7 @@ void run_floor(const ReplicationPlan& plan, const Scene& scene, const UdpCounter
       plan, "serve-floor", scene.clients,
       {"--trace-fd", std::to_string(kTraceDescriptor), "--seconds", number(plan.window_s)}, plan.server_cpu);
   serve.descriptors.emplace_back(recorded.descriptor(), kTraceDescriptor);
+  serve.environment.emplace_back(kLargePages);
   counter.attach(serve, plan.counter);
   if (!server.start(serve) || !server.await("port", kStartS)) {
     result->problem = "the floor did not start. Run replication-end of the build folder by hand.";
@@ -103,6 +106,7 @@ SceneResult run_scene(const ReplicationPlan& plan, const Scene& scene) {
   Process server, load;
   UdpCounter counter;
   ChildPlan serve = child_plan(plan, "serve", scene.clients, scene.server_words, plan.server_cpu);
+  serve.environment.emplace_back(kLargePages);
   counter.attach(serve, plan.counter);
   if (!server.start(serve) || !server.await("port", kStartS)) {
     result.problem = "the server did not start. Run replication-end of the build folder by hand.";

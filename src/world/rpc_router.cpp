@@ -83,13 +83,15 @@ void RpcRouter::receive(uint64_t now_ns, uint64_t sender, lattice_channel channe
     return count_refusal(bad);
   }
   const Readiness ready = readiness(header);
-  if (ready == Readiness::kGone || (ready == Readiness::kNoObject && !wait_for_object)) {
-    return count_refusal(RpcRefusal::kUnknownObject);
-  }
   const bool has_object = ready != Readiness::kNoObject;
   // Judged before it may wait: a call that will be refused holds nothing back.
-  if (const RpcRefusal refusal = has_object ? judge(sender, header) : RpcRefusal::kNone;
-      refusal != RpcRefusal::kNone) {
+  RpcRefusal refusal = RpcRefusal::kNone;
+  if (ready == Readiness::kGone || (!has_object && !wait_for_object)) {
+    refusal = RpcRefusal::kUnknownObject;
+  } else if (has_object) {
+    refusal = judge(sender, header);
+  }
+  if (refusal != RpcRefusal::kNone) {
     count_refusal(refusal);
   } else if (ready == Readiness::kReady && !inbox_.holds(header.network_id, sender)) {
     hand_over(sender, header, body);
@@ -97,6 +99,7 @@ void RpcRouter::receive(uint64_t now_ns, uint64_t sender, lattice_channel channe
              full != RpcRefusal::kNone) {
     count_refusal(full);
   }
+  // Also one that is dropped: the authority counted it (D-35).
   if (replication::is_reliable_rpc(channel)) host_.reliable_rpc_arrived(header.network_id);
 }
 

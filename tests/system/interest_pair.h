@@ -182,6 +182,13 @@ class InterestPair {
     return false;
   }
 
+  /// Whether the object is at the client.
+  bool client_has(lattice_netid object) {
+    lattice_object_info info;
+    lattice_object_info_init(&info);
+    return lattice_object_get_info(client_, object, &info) == LATTICE_OK;
+  }
+
   lattice_world* server() { return server_; }
   lattice_world* client() { return client_; }
   /// The server's side.

@@ -4,12 +4,6 @@
 namespace lattice::test::viewer_test {
 namespace {
 
-bool is_there(InterestPair& pair, lattice_netid object) {
-  lattice_object_info info;
-  lattice_object_info_init(&info);
-  return lattice_object_get_info(pair.client(), object, &info) == LATTICE_OK;
-}
-
 // Between two snapshots nobody looks where the viewer is.
 TEST(Viewer, stays_where_an_object_was_that_is_gone_before_the_next_snapshot) {
   for (uint32_t lives_ms = 0; lives_ms <= 60; lives_ms += 10) {
@@ -18,7 +12,7 @@ TEST(Viewer, stays_where_an_object_was_that_is_gone_before_the_next_snapshot) {
     const lattice_netid eye = pair.spawn_at(300), here = pair.spawn_at(10), there = pair.spawn_at(510);
     ASSERT_TRUE(pair.connect()) << lattice_last_error();
     pair.run(500);
-    ASSERT_TRUE(is_there(pair, here));
+    ASSERT_TRUE(pair.client_has(here));
     pair.write(eye, 500);  // and not recorded yet
     lattice_viewer viewer;
     lattice_viewer_init(&viewer);
@@ -28,8 +22,8 @@ TEST(Viewer, stays_where_an_object_was_that_is_gone_before_the_next_snapshot) {
     pair.run(lives_ms);
     ASSERT_EQ(lattice_despawn(pair.server(), eye), LATTICE_OK);
     pair.run(1000);
-    EXPECT_TRUE(is_there(pair, there)) << "gone after " << lives_ms << " ms";
-    EXPECT_FALSE(is_there(pair, here)) << "gone after " << lives_ms << " ms";
+    EXPECT_TRUE(pair.client_has(there)) << "gone after " << lives_ms << " ms";
+    EXPECT_FALSE(pair.client_has(here)) << "gone after " << lives_ms << " ms";
   }
 }
 

@@ -1,6 +1,8 @@
 // See buckets.h.
 #include "replication/interest/buckets.h"
 
+#include "base/compiler.h"
+
 namespace lattice::replication {
 
 uint32_t Buckets::make() {

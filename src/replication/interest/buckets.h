@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "base/assert.h"
-#include "base/compiler.h"
 #include "replication/interest/spatial_index.h"
 
 namespace lattice::replication {
@@ -47,10 +46,6 @@ class Buckets {
   /// Blocks in memory, used and free. For tests of bounds.
   size_t block_count() const { return blocks_.size(); }
 
-  /// Fetches into the cache what find() reads first. Only a hint.
-  void prefetch(uint32_t bucket) const {
-    if (buckets_[bucket].size != 0) base::prefetch(&blocks_[buckets_[bucket].first_block], sizeof(Block));
-  }
   /// Appends to `found` the objects of the bucket that lie in `shell`, whose centre has the offset `from`.
   void find(uint32_t bucket, const Offset& from, const Shell& shell, std::vector<Found>* found) const;
   /// Calls visit(slot) for each object of the bucket. `visit` must not change the bucket.

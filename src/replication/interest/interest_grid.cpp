@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
 
 namespace lattice::replication {
 
@@ -127,27 +126,10 @@ void InterestGrid::for_each_cell(uint16_t room, const Shell& shell, IndexWork* w
 
 void InterestGrid::query(uint16_t room, const Shell& shell, std::vector<Found>* found,
                          IndexWork* work) const {
-  // What lies in a cell has left the cache since the last query.
-  constexpr size_t kAhead = 16;
-  struct Hit {
-    uint64_t key;
-    uint32_t bucket;
-  };
-  std::array<Hit, kAhead> hits;
-  size_t count = 0;
-  const auto find_in_hits = [&] {
-    for (const Hit& hit : std::span(hits).first(count)) {
-      work->objects_visited += buckets_.size(hit.bucket);
-      buckets_.find(hit.bucket, offset_in(hit.key, shell.centre), shell, found);
-    }
-    count = 0;
-  };
   for_each_cell(room, shell, work, [&](uint64_t key, uint32_t bucket) {
-    buckets_.prefetch(bucket);
-    hits[count++] = {key, bucket};
-    if (count == kAhead) find_in_hits();
+    work->objects_visited += buckets_.size(bucket);
+    buckets_.find(bucket, offset_in(key, shell.centre), shell, found);
   });
-  find_in_hits();
 }
 
 }  // namespace lattice::replication

@@ -57,10 +57,10 @@ class BlockPlan {
 
   /// The plan of so many candidates needs no further memory, but for their groups.
   void make_room(uint32_t candidates) { order_.resize(candidates); }
-  /// Plans the chosen candidates, which ascend by slot within each kind. The result has one part at least,
-  /// even without candidates, and `max_parts` at most. False when not all of them found room. Where no budget
-  /// bounds the bytes, they may be counted roughly: never too few.
+  /// Roughly: never too few bytes, for a snapshot whose bytes no budget bounds.
   enum class Counting : uint8_t { kExactly, kRoughly };
+  /// Plans the chosen candidates, which ascend by slot within each kind. The result has one part at least,
+  /// even without candidates, and `max_parts` at most. False when not all of them found room.
   bool plan(std::span<const Candidate> candidates, const ObjectTable& table, uint32_t max_parts,
             Counting counting = Counting::kExactly);
 

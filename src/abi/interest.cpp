@@ -12,7 +12,7 @@ using namespace lattice;
 using abi::fail;
 using abi::WorldInstance;
 
-/// Interest management of the world; null with an error when it has none or must not be changed now.
+/// Interest management of the world; null with an error when it has none.
 world::InterestHub* hub_of(WorldInstance& instance) {
   if (!instance.listens()) {
     fail(LATTICE_ERROR_NOT_ALLOWED, "Only the authority decides who sees what.");
@@ -25,7 +25,13 @@ world::InterestHub* hub_of(WorldInstance& instance) {
          "LATTICE_INTEREST_NONE.");
     return nullptr;
   }
-  if (hub->is_asking()) {
+  return hub;
+}
+
+/// The same to change something; null with an error too when nothing must be changed now.
+world::InterestHub* changing_hub_of(WorldInstance& instance) {
+  world::InterestHub* hub = hub_of(instance);
+  if (hub != nullptr && hub->is_asking()) {
     fail(LATTICE_ERROR_OUT_OF_ORDER, "on_relevant must not change who sees what. Change it in on_tick.");
     return nullptr;
   }
@@ -61,7 +67,7 @@ lattice_result lattice_object_set_interest(lattice_world* world, lattice_netid o
   lattice_object_interest value;
   lattice_object_interest_init(&value);
   if (const lattice_result bad = abi::read_struct(interest, &value, "lattice_object_interest")) return bad;
-  auto* hub = hub_of(*instance);
+  auto* hub = changing_hub_of(*instance);
   if (hub == nullptr) return call.result();
   const uint32_t slot = slot_of(*instance, object);
   if (slot == replication::kNoSlot) return call.result();
@@ -120,7 +126,7 @@ lattice_result lattice_object_set_position(lattice_world* world, lattice_netid o
   abi::WorldCall call(world);
   WorldInstance* instance = call.world();
   if (instance == nullptr) return call.result();
-  auto* hub = hub_of(*instance);
+  auto* hub = changing_hub_of(*instance);
   if (hub == nullptr) return call.result();
   const uint32_t slot = slot_of(*instance, object);
   if (slot == replication::kNoSlot) return call.result();
@@ -134,7 +140,7 @@ lattice_result lattice_object_attach(lattice_world* world, lattice_netid object,
   abi::WorldCall call(world);
   WorldInstance* instance = call.world();
   if (instance == nullptr) return call.result();
-  auto* hub = hub_of(*instance);
+  auto* hub = changing_hub_of(*instance);
   if (hub == nullptr) return call.result();
   const uint32_t slot = slot_of(*instance, object);
   if (slot == replication::kNoSlot) return call.result();
@@ -169,7 +175,7 @@ lattice_result lattice_conn_set_viewer(lattice_conn* conn, const lattice_viewer*
   lattice_viewer value;
   lattice_viewer_init(&value);
   if (const lattice_result bad = abi::read_struct(viewer, &value, "lattice_viewer")) return bad;
-  auto* hub = hub_of(*instance);
+  auto* hub = changing_hub_of(*instance);
   if (hub == nullptr) return call.result();
   if (value.kind > LATTICE_VIEWER_POINT) {
     return out_of_range("lattice_viewer.kind", value.kind, LATTICE_VIEWER_POINT);

@@ -1,11 +1,9 @@
 #include "replication/received_states.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "base/assert.h"
-#include "base/popcount.h"
 
 namespace lattice::replication {
 namespace {
@@ -24,7 +22,7 @@ void ReceivedStates::reset(uint32_t word_count) {
   static_assert(kMostCells <= UINT8_MAX);
   stride_ = static_cast<uint32_t>(kWords) + word_count;
   head_ = count_ = kept_ = 0;
-  keep_ = {};
+  draft_ = 0;
   if (capacity_ != 0 && capacity_ * stride_ <= size_) return;
   grow(std::max<uint32_t>(kFirstCells, capacity_));
 }
@@ -45,23 +43,24 @@ const Word* ReceivedStates::search(Tick tick, uint32_t* depth) const {
 void ReceivedStates::end_before(Word* before, Tick tick, uint32_t interval_ticks) {
   if (!base::tick_after(tick, before[kHeldUntil])) {
     before[kHeldUntil] = before[kTick];
-    before[kRests] = 0;
+    before[kFlags] &= ~kRests;
   }
   const Tick last_rest = tick - interval_ticks;
-  if (before[kRests] != 0 && base::tick_after(last_rest, before[kHeldUntil])) before[kHeldUntil] = last_rest;
+  if ((before[kFlags] & kRests) != 0 && base::tick_after(last_rest, before[kHeldUntil]))
+    before[kHeldUntil] = last_rest;
 }
 
 void ReceivedStates::rest(Tick tick) {
   if (count_ == 0) return;
-  Word* newest = at(count_ - 1u);
-  newest[kRests] = 1;
+  Word* newest = recent(0);
+  newest[kFlags] |= kRests;
   if (base::tick_after(tick, newest[kHeldUntil])) newest[kHeldUntil] = tick;
 }
 
 uint32_t ReceivedStates::drawn_count() const {
   const uint32_t most = std::min<uint32_t>(count_, kDrawnStates);
   uint32_t drawn = 0;
-  while (drawn < most && !base::tick_after(stay_began_, at(count_ - 1 - drawn)[kTick])) ++drawn;
+  while (drawn < most && !base::tick_after(stay_began_, recent(drawn)[kTick])) ++drawn;
   return drawn;
 }
 
@@ -76,7 +75,7 @@ Word* ReceivedStates::insert_anywhere(Tick tick, bool keep, uint32_t interval_ti
     while (!keeps(oldest)) ++oldest;
     keep = index > oldest;  // of those with keep, the newest stay
     if (keep) {
-      set_keep(oldest, false);
+      at(oldest)[kFlags] &= ~kKeep;
       --kept_;
     }
   }
@@ -90,10 +89,9 @@ Word* ReceivedStates::insert_anywhere(Tick tick, bool keep, uint32_t interval_ti
     index -= index > oldest ? 1 : 0;
   }
   Word* cell = open_cell(index);  // nothing moves when states come in order
-  begin_cell(cell, tick);
-  set_keep(index, keep);
+  begin_cell(cell, tick, keep);
   if (index > 0) end_before(at(index - 1), tick, interval_ticks);
-  ++count_;
+  count_draft();
   if (keep) ++kept_;
   validate();
   return words_of(cell);
@@ -101,26 +99,16 @@ Word* ReceivedStates::insert_anywhere(Tick tick, bool keep, uint32_t interval_ti
 
 // Moves the draft to `index`, and the states from there on by one.
 Word* ReceivedStates::open_cell(uint32_t index) {
-  for (uint32_t i = count_; i > index; --i) {
-    std::swap_ranges(at(i), at(i) + stride_, at(i - 1));
-    set_keep(i, keeps(i - 1));
-  }
+  for (uint32_t i = count_; i > index; --i) std::swap_ranges(at(i), at(i) + stride_, at(i - 1));
   return at(index);
 }
 
 // The older states move, so that the draft stays in its cell.
 void ReceivedStates::drop(uint32_t index) {
   if (keeps(index)) --kept_;
-  for (uint32_t i = index; i > 0; --i) move_cell(i - 1, i);
-  set_keep(0, false);
+  for (uint32_t i = index; i > 0; --i) copy_cell(at(i - 1), at(i));
   head_ = static_cast<uint8_t>(index_of(1));
   --count_;
-}
-
-void ReceivedStates::move_cell(uint32_t from, uint32_t to) {
-  copy_cell(at(from), at(to));
-  set_keep(to, keeps(from));
-  set_keep(from, false);
 }
 
 // Closes up what was let go and is not drawn: of the states before the first needed one, all without keep.
@@ -131,7 +119,7 @@ void ReceivedStates::make_room() {
   while (old_states > 0 && !base::tick_after(first_needed_, at(old_states - 1)[kTick])) --old_states;
   uint32_t free = old_states;  // before this index; those that stay gather behind it
   for (uint32_t i = old_states; i > 0; --i) {
-    if (keeps(i - 1) && --free != i - 1) move_cell(i - 1, free);
+    if (keeps(i - 1) && --free != i - 1) copy_cell(at(i - 1), at(free));
   }
   head_ = static_cast<uint8_t>(index_of(free));
   count_ = static_cast<uint8_t>(count_ - free);
@@ -143,14 +131,10 @@ void ReceivedStates::make_room() {
 void ReceivedStates::grow(uint32_t cells) {
   const uint32_t size = cells * stride_;
   auto grown = std::make_unique_for_overwrite<Word[]>(size);
-  std::array<uint32_t, (kMostCells + 31) / 32> keep{};
-  for (uint32_t i = 0; i < count_; ++i) {
-    copy_cell(at(i), grown.get() + size_t{i} * stride_);
-    keep[i / 32] |= uint32_t{keeps(i)} << i % 32;
-  }
-  keep_ = keep;
+  for (uint32_t i = 0; i < count_; ++i) copy_cell(at(i), grown.get() + size_t{i} * stride_);
   cells_ = std::move(grown);
   size_ = size;
+  draft_ = count_ * stride_;
   head_ = 0;
   capacity_ = static_cast<uint8_t>(cells);
 }
@@ -175,9 +159,8 @@ void ReceivedStates::validate() const {
     LATTICE_ASSERT(base::tick_distance(at(i)[kHeldUntil], at(i)[kTick]) >= 0);
     LATTICE_ASSERT(i == 0 || base::tick_after(at(i)[kTick], at(i - 1)[kHeldUntil]));
   }
-  LATTICE_ASSERT(kept == kept_);
-  for (const uint32_t cells : keep_) kept -= base::popcount(cells);
-  LATTICE_ASSERT(kept == 0);  // a free cell has no keep
+  LATTICE_ASSERT(kept == kept_ && capacity_ * stride_ <= size_);
+  LATTICE_ASSERT(draft_ == index_of(count_) * stride_);
 #endif
 }
 

@@ -12,7 +12,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -43,23 +42,24 @@ class ReceivedStates {
   /// Gives its memory back. reset() follows before it holds states again; until then it finds none.
   void release() {
     cells_.reset();
-    size_ = 0;
+    size_ = draft_ = 0;
     head_ = count_ = kept_ = capacity_ = 0;
-    keep_ = {};
   }
   size_t memory_bytes() const { return size_ * sizeof(Word); }
   /// The object comes to this client, once more or for the first time: what is drawn begins after `removed`.
   void begin_stay(Tick removed) { stay_began_ = removed + 1; }
 
   bool empty() const { return count_ == 0; }
-  Tick newest_tick() const { return at(count_ - 1)[kTick]; }
-  const Word* newest() const { return words_of(at(count_ - 1)); }
+  Tick newest_tick() const { return recent(0)[kTick]; }
+  /// Until when the newest state is known to hold: its tick, or a later one that a rested entry said (D-17).
+  Tick newest_until() const { return recent(0)[kHeldUntil]; }
+  const Word* newest() const { return words_of(recent(0)); }
   /// The state before the newest, or null.
-  const Word* before_newest() const { return count_ < 2 ? nullptr : words_of(at(count_ - 2)); }
+  const Word* before_newest() const { return count_ < 2 ? nullptr : words_of(recent(1)); }
   /// The words of exactly `tick`, or null. `depth` is a guess of how many states are newer, and is put right.
   const Word* find(Tick tick, uint32_t* depth) const {
     if (*depth >= count_) return search(tick, depth);
-    const Word* cell = at(count_ - 1 - *depth);
+    const Word* cell = recent(*depth);
     if (cell[kTick] != tick || base::tick_after(first_needed_, tick)) return search(tick, depth);
     return words_of(cell);
   }
@@ -72,7 +72,7 @@ class ReceivedStates {
   /// that were let go may leave.
   Word* draft() {
     if (count_ == capacity_) make_room();
-    return words_of(at(count_));
+    return words_of(cells_.get() + draft_);
   }
   /// Puts the state of `tick` in its place and returns its words, which hold what draft() was filled with.
   /// Null when the tick is already there, or when the state is older than all that must be kept. If the state
@@ -88,7 +88,7 @@ class ReceivedStates {
   uint32_t drawn_count() const;
   /// The state that `newer` states of this stay followed; `newer` is below drawn_count().
   Held held_state(uint32_t newer) const {
-    const Word* cell = at(count_ - 1 - newer);
+    const Word* cell = recent(newer);
     return {cell[kTick], cell[kHeldUntil], words_of(cell)};
   }
   /// Lets go of the states before `baseline` that are more than kLateBaselineTicks older than `now`. The
@@ -104,8 +104,9 @@ class ReceivedStates {
   uint32_t held() const { return count_; }
 
  private:
-  // A cell: two ticks, whether the state rests, and from kWords on the words of the state.
-  static constexpr size_t kTick = 0, kHeldUntil = 1, kRests = 2, kWords = 3;
+  // A cell: two ticks, flags, and from kWords on the words of the state.
+  static constexpr size_t kTick = 0, kHeldUntil = 1, kFlags = 2, kWords = 3;
+  static constexpr Word kRests = 1, kKeep = 2;  // flags: the state rests; it came in a part with keep
   static constexpr uint32_t kMostStates = kBaselineSends + kKeptStates;
   static constexpr uint32_t kMostCells = kMostStates + 1;  // one is for the draft
   // `index` 0 is the oldest state; at(held()) is the cell of the draft.
@@ -115,30 +116,39 @@ class ReceivedStates {
     const uint32_t i = head_ + index;
     return i < capacity_ ? i : i - capacity_;
   }
+  // The cell of the state that `newer` states followed; at(held() - 1 - newer).
+  Word* recent(uint32_t newer) { return cells_.get() + offset_of_recent(newer); }
+  const Word* recent(uint32_t newer) const { return cells_.get() + offset_of_recent(newer); }
+  size_t offset_of_recent(uint32_t newer) const {
+    const uint32_t back = (newer + 1) * stride_;
+    if (back > draft_) [[unlikely]]
+      return draft_ + uint32_t{capacity_} * stride_ - back;
+    return draft_ - back;
+  }
+  // One more state, in the cell of the draft.
+  void count_draft() {
+    ++count_;
+    draft_ += stride_;
+    if (draft_ == uint32_t{capacity_} * stride_) draft_ = 0;
+  }
   static Word* words_of(Word* cell) { return cell + kWords; }
   static const Word* words_of(const Word* cell) { return cell + kWords; }
   bool let_go(uint32_t index) const {
     const Word* cell = at(index);
     return !keeps(index) && index + 1 != count_ && base::tick_after(first_needed_, cell[kTick]);
   }
-  bool keeps(uint32_t index) const {
-    const size_t i = index_of(index);
-    return (keep_[i / 32] >> i % 32 & 1u) != 0;
-  }
-  void set_keep(uint32_t index, bool keep) {
-    const size_t i = index_of(index);
-    keep_[i / 32] = (keep_[i / 32] & ~(1u << i % 32)) | uint32_t{keep} << i % 32;
-  }
+  bool keeps(uint32_t index) const { return (at(index)[kFlags] & kKeep) != 0; }
   Word* append(Tick tick, uint32_t interval_ticks) {
-    Word* before = at(count_ - 1u);
-    if (before[kRests] != 0) end_before(before, tick, interval_ticks);
-    Word* cell = at(count_++);
-    begin_cell(cell, tick);
+    Word* before = recent(0);
+    if ((before[kFlags] & kRests) != 0) end_before(before, tick, interval_ticks);
+    Word* cell = cells_.get() + draft_;
+    begin_cell(cell, tick, false);
+    count_draft();
     return words_of(cell);
   }
-  static void begin_cell(Word* cell, Tick tick) {
+  static void begin_cell(Word* cell, Tick tick, bool keep) {
     cell[kTick] = cell[kHeldUntil] = tick;
-    cell[kRests] = 0;
+    cell[kFlags] = keep ? kKeep : 0;
   }
   void copy_cell(const Word* from, Word* to) const { std::copy_n(from, stride_, to); }
   static void end_before(Word* before, Tick tick, uint32_t interval_ticks);
@@ -146,7 +156,6 @@ class ReceivedStates {
   Word* insert_anywhere(Tick tick, bool keep, uint32_t interval_ticks);
   Word* open_cell(uint32_t index);
   void drop(uint32_t index);
-  void move_cell(uint32_t from, uint32_t to);
   void make_room();
   void grow(uint32_t cells);
   void validate() const;
@@ -154,11 +163,11 @@ class ReceivedStates {
   std::unique_ptr<Word[]> cells_;
   uint32_t stride_ = 0;    // of cells, in words
   uint32_t size_ = 0;      // of cells_, in words
+  uint32_t draft_ = 0;     // where the cell of the draft begins, in words
   Tick first_needed_ = 0;  // states before it that are neither the newest nor have keep were let go
   Tick stay_began_ = 0;    // states before it belong to an earlier stay of the object
-  std::array<uint32_t, (kMostCells + 31) / 32> keep_{};  // a bit per cell whose state has keep
-  uint8_t capacity_ = 0;                                 // of cells_
-  uint8_t head_ = 0;
+  uint8_t capacity_ = 0;   // cells in the ring
+  uint8_t head_ = 0;       // the cell of the oldest state
   uint8_t count_ = 0;
   uint8_t kept_ = 0;  // states with keep
 };

@@ -193,6 +193,11 @@ void ReplicaList::count_reliable_rpc(uint32_t slot) {
   rpcs_of_.insert(slot, rpcs_of_.take(slot) + 1);
 }
 
+void ReplicaList::say_unchanged(uint32_t slot) {
+  const uint32_t index = find_active(slot);
+  if (index != SlotIndex::kNone) repeat_rest(index);
+}
+
 void ReplicaList::wake(uint32_t index) {
   if (doing_[index] == Doing::kAwake) return;
   LATTICE_ASSERT(doing_[index] != Doing::kInStep);
@@ -453,8 +458,9 @@ void ReplicaList::on_lost(const SentEntry& entry, Tick tick) {
   replica.count_loss();
   // The client has the state by an earlier entry. A rest that named the one that was lost said nothing to it.
   if (replica.acked_version >= version) {
-    if (version == replica.sent_version && tick == replica.sent_tick) repeat_rest(entry.index());
-    return;
+    if (version != replica.sent_version || tick != replica.sent_tick) return;
+    if (replica.acked_tick == 0) replica.sent_tick = 0;  // no rested entry can name that state
+    return repeat_rest(entry.index());
   }
   if (came_into_step(entry.index(), tick)) {
     const uint32_t slot = slots_.slot(entry.index());

@@ -117,6 +117,9 @@ class ReplicaList {
   /// Counts a reliable RPC on the object that was queued for this client: the object's removal names the
   /// count (D-35).
   void count_reliable_rpc(uint32_t slot);
+  /// Says of an object of the set that it is as it was, with the next snapshots in which that is so: the
+  /// client waits for it (D-25).
+  void say_unchanged(uint32_t slot);
 
   /// Takes the transport's verdict on a part. Unknown receipts are ignored.
   void on_receipt(uint32_t receipt, bool acked);

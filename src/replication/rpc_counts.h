@@ -3,7 +3,8 @@
 // there (D-35).
 //
 // Bounded: kMaxObjects ids; the count that was begun first is forgotten first. A forgotten count only makes
-// one despawn wait longer than needed (DespawnGate).
+// one despawn wait longer than needed (DespawnGate). An object that is here has no count here, so one that
+// comes and goes takes no other's place.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +23,7 @@ class RpcCounts {
   explicit RpcCounts(uint64_t id_seed = 0);
 
   /// An RPC arrived on an object that is not here.
-  void add(uint64_t network_id) { keep(network_id, take(network_id) + 1); }
+  void add(uint64_t network_id);
   /// An object leaves on which so many arrived. It has no count here yet.
   void keep(uint64_t network_id, uint32_t rpcs);
   /// Returns the object's count, or 0, and forgets it: the object has spawned.
@@ -30,14 +31,19 @@ class RpcCounts {
   void clear();
 
  private:
+  static constexpr uint32_t kNone = base::HashIndex::kNone;
   struct Count {
-    uint64_t network_id = 0;  // 0: free
+    uint64_t network_id = 0;
     uint32_t rpcs = 0;
+    uint32_t before = kNone, after = kNone;  // the counts that were begun before and after it
   };
+  void end(uint32_t index);
 
-  std::vector<Count> counts_;  // a ring of kMaxObjects once it is full
-  size_t next_ = 0;            // in it, where the next count begins
-  base::HashIndex index_of_;   // network_id -> index in counts_
+  std::vector<Count> counts_;  // with free ones between
+  uint32_t first_ = kNone;     // begun before all others
+  uint32_t last_ = kNone;
+  uint32_t free_ = kNone;     // a list by Count::after
+  base::HashIndex index_of_;  // network_id -> index in counts_
 };
 
 }  // namespace lattice::replication

@@ -68,12 +68,34 @@ RpcRefusal RpcInbox::hold(uint64_t now_ns, uint64_t sender, const RpcHeader& hea
   return RpcRefusal::kNone;
 }
 
+bool RpcInbox::hasten(uint64_t sender, uint64_t network_id) {
+  const auto it = std::lower_bound(queues_.begin(), queues_.end(), sender, kBySender);
+  if (it == queues_.end() || it->sender != sender) return false;
+  std::vector<Held>& held = it->held;
+  const auto waiting_on = [&](uint64_t id) {
+    return std::count_if(held.begin(), held.end(), [id](const Held& rpc) {
+      return rpc.header.network_id == id && rpc.has_object && !rpc.is_hastened;
+    });
+  };
+  uint64_t most_on = network_id;
+  if (waiting_on(network_id) < static_cast<std::ptrdiff_t>(kMaxHeldPerObject)) {
+    for (const Held& rpc : held) {
+      if (waiting_on(rpc.header.network_id) > waiting_on(most_on)) most_on = rpc.header.network_id;
+    }
+  }
+  if (waiting_on(most_on) == 0) return false;
+  for (Held& rpc : held) {
+    rpc.is_hastened = rpc.is_hastened || (rpc.header.network_id == most_on && rpc.has_object);
+  }
+  return true;
+}
+
 bool RpcInbox::is_due(uint64_t now_ns, const Held& rpc, RpcSink::Readiness readiness) {
   switch (readiness) {
     case RpcSink::Readiness::kNoObject:
       return now_ns - rpc.since_ns >= kObjectWaitNs;
     case RpcSink::Readiness::kTooEarly:
-      return now_ns - rpc.object_since_ns >= kTickWaitNs;
+      return rpc.is_hastened || now_ns - rpc.object_since_ns >= kTickWaitNs;
     case RpcSink::Readiness::kGone:
     case RpcSink::Readiness::kReady:
       return true;
@@ -128,8 +150,10 @@ void RpcInbox::release(uint64_t network_id, RpcSink& sink) {
   take_back_what_still_waits();
 }
 
-void RpcInbox::forget(uint64_t sender) {
+size_t RpcInbox::forget(uint64_t sender) {
+  const size_t before = size();
   std::erase_if(queues_, [sender](const Queue& queue) { return queue.sender == sender; });
+  return before - size();
 }
 
 void RpcInbox::remove_done(Queue& queue) {

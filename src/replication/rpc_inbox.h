@@ -5,8 +5,8 @@
 // same sender. RPCs of one sender on one object leave in the order they came.
 //
 // Bounded for each sender: kMaxHeld messages, kMaxHeldPerObject of them on one object, kMaxBytes of bodies.
-// After their time, tick-aligned RPCs are delivered all the same, because the tick may never come. RPCs
-// without an object are dropped and counted.
+// After their time, or where there is no more room (hasten()), tick-aligned RPCs are delivered all the same:
+// the tick may never come. RPCs without an object are dropped and counted.
 #pragma once
 
 #include <cstdint>
@@ -45,13 +45,17 @@ class RpcInbox {
   /// kQueueFull when a bound of the sender is reached.
   RpcRefusal hold(uint64_t now_ns, uint64_t sender, const RpcHeader& header, std::span<const uint8_t> body,
                   bool has_object);
+  /// Where the sender's queue is full: the next poll() delivers the tick-aligned RPCs of one object too
+  /// early, of this one if that has its full number, else of the one with the most. False when none waits
+  /// only for its tick.
+  bool hasten(uint64_t sender, uint64_t network_id);
   /// Delivers what has become ready and drops what waited too long: sender after sender, each in arrival
   /// order.
   void poll(uint64_t now_ns, RpcSink& sink);
   /// Delivers all that waits for the object, in the same order: the object is about to go (D-35).
   void release(uint64_t network_id, RpcSink& sink);
-  /// Forgets everything that `sender` sent, for a connection that ended.
-  void forget(uint64_t sender);
+  /// Forgets everything that `sender` sent, for a connection that ended. Returns how much that was.
+  size_t forget(uint64_t sender);
 
   /// RPCs held, of all senders.
   size_t size() const;
@@ -62,6 +66,7 @@ class RpcInbox {
     uint64_t since_ns = 0;         // time of arrival: the wait for the object begins here
     uint64_t object_since_ns = 0;  // time when the object was here too: the wait for its tick begins here
     bool has_object = false;
+    bool is_hastened = false;  // waits for its tick no longer
     bool done = false;
     uint32_t first_byte = 0;
     uint32_t size = 0;

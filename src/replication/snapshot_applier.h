@@ -140,14 +140,14 @@ class SnapshotApplier {
   static constexpr uint32_t kNotKnown = base::HashIndex::kNone;
 
   /// An object or its tombstone. Its states outlive a removal, within kMostSpareBytes: entries sent before
-  /// the removal may still arrive, and should still decode. What every delta reads stands first, in one cache
-  /// line.
+  /// the removal may still arrive, and should still decode. What every delta reads and writes stands first,
+  /// in one cache line.
   struct alignas(64) Known {
     ReceivedStates states;
     const ObjectType* type = nullptr;  // null: removed before any state was received
     uint32_t slot = kNoSlot;           // in the mirror; kNoSlot: tombstone
     uint32_t decoded = 0;              // number of the last part with an entry about it
-    Tick applied_tick = 0;
+    Tick applied_tick = 0;             // of the newest state that was told of
     bool was_removed = false;
     bool leaving = false;     // the authority removed it and it is still here: see may_despawn
     bool left = false;        // the newest removal says that the object lives on

@@ -163,7 +163,8 @@ class SnapshotBuilder {
   bool may_step(const SendTerms& terms) const;
   bool is_early(uint32_t slot, const Replica& replica, const SendTerms& terms) const;
   void end_unfit_steps(ReplicaList& recipient);
-  void complete_groups(ReplicaList& recipient);
+  void may_go_along(const Replica& replica, uint32_t slot, uint32_t index, const SendTerms& terms);
+  void complete_groups();
   size_t hold_back_new(const ReplicaList& recipient);
   void rank_groups();
   template <class Item, class Visit>
@@ -259,6 +260,7 @@ class SnapshotBuilder {
   std::vector<Candidate> candidates_;
   std::vector<Waiting> waiting_;       // states that the client needs, in ascending slot
   std::vector<Waiting> long_waiting_;  // those whose entry does not fit a part
+  std::vector<Waiting> along_;         // states that go where another of their group does
   std::vector<uint8_t> long_scratch_;
   std::vector<Word> long_seen_;  // a long state as the client may see it
   std::vector<uint64_t> ranks_;

@@ -30,6 +30,7 @@ size_t SnapshotBuilder::collect(ReplicaList& recipient, uint32_t bound_bytes, bo
   candidates_.clear();
   waiting_.clear();
   long_waiting_.clear();
+  along_.clear();
   own_count_ = 0;
   any_groups_ = any_new_ = false;
   const std::span<uint64_t> awake = recipient.awake();
@@ -76,7 +77,7 @@ size_t SnapshotBuilder::collect(ReplicaList& recipient, uint32_t bound_bytes, bo
   }
   recipient.keep_awake(kept);
   if (any_groups_) {
-    complete_groups(recipient);
+    complete_groups();
     rank_groups();
   }
   held_back_ = hold_back_new(recipient);
@@ -198,20 +199,25 @@ bool SnapshotBuilder::collect_object(ReplicaList& recipient, uint32_t slot, uint
     own_count_ += is_own && may_be_predicted(replica, slot) ? 1u : 0u;
     return true;
   }
-  if (replica.acked_version == newest.version && replica.has_full(newest.full_version)) {
-    if (!replica.rest_sent) return collect_rest(recipient, slot, index, newest);
+  const bool has_newest = replica.acked_version == newest.version && replica.has_full(newest.full_version);
+  if (has_newest && replica.rest_sent) {
     replica.accumulator = 0;  // nothing to send (C-04)
     return false;
   }
+  // Of a placed object that never changed no state was sent that a rested entry could name.
+  const bool has_named = replica.acked_tick != 0 || replica.sent_tick != 0;
+  if (has_newest && has_named) return collect_rest(recipient, slot, index, newest);
   const bool sent = is_on_its_way(replica, newest);
   // The client's own objects are few, and each part that has them all confirms them (D-40).
-  if (!sent || is_own) {
-    SendTerms terms;
-    read_terms(slot, &terms);
-    if (!is_own && is_early(slot, replica, terms)) return true;
-    collect_state(recipient, slot, index, is_own, terms);
-  } else {
+  SendTerms terms;
+  if (!sent || is_own || !has_common_terms_) read_terms(slot, &terms);
+  if (sent && !is_own) {
+    may_go_along(replica, slot, index, terms);
     static_cast<void>(collect_rest(recipient, slot, index, newest));
+  } else if (!is_own && is_early(slot, replica, terms)) {
+    may_go_along(replica, slot, index, terms);
+  } else {
+    collect_state(recipient, slot, index, is_own, terms);
   }
   return true;
 }

@@ -20,40 +20,34 @@ void SnapshotBuilder::for_each_group(std::vector<Item>& items, Visit visit) {
   }
 }
 
-// Where an object of a group is new to the client, all objects of the group that may be new to it go along,
-// even those in flight: none appears without the others. And where the distance slows the group, all that
-// changed goes when one object of it does, by its turn or without one (is_early()). A state in pieces is not
-// sent again (D-56), and an object that goes along has no rested entry beside its state (D-55).
-void SnapshotBuilder::complete_groups(ReplicaList& recipient) {
+// What of a group is in flight, or waits for its turn (is_early()).
+void SnapshotBuilder::may_go_along(const Replica& replica, uint32_t slot, uint32_t index,
+                                   const SendTerms& terms) {
+  if (terms.group == kNoSlot) return;
+  Waiting waiting;
+  waiting.priority = replica.accumulator;
+  waiting.index = index;
+  waiting.slot = slot;
+  waiting.group = terms.group;
+  waiting.may_step = false;
+  along_.push_back(waiting);
+}
+
+// Where one object of a group goes, all go of which the client may lack the newest state. So it shows none of
+// them as they were before, whatever is lost. What it may lack is among those that are awake: it waits, or is
+// in along_. A state in pieces is not sent again (D-56), and an object that goes along has no rested entry
+// beside its state (D-55).
+void SnapshotBuilder::complete_groups() {
+  if (along_.empty()) return;
+  groups_.clear();
+  for (const Waiting& waiting : waiting_) {
+    if (waiting.group != kNoSlot) groups_.push_back(waiting.group);
+  }
+  std::sort(groups_.begin(), groups_.end());
   const size_t collected = waiting_.size();
-  const bool may_wait = rules_ != nullptr && rules_->slows();
-  for_each_group(waiting_, [&](std::span<const uint64_t> group) {
-    const auto is_new = [&](uint64_t at) {
-      return recipient.replica(waiting_[static_cast<uint32_t>(at)].index).acked_version == 0;
-    };
-    const bool any_new = std::any_of(group.begin(), group.end(), is_new);
-    if (!any_new && !may_wait) return;
-    members_.clear();
-    rules_->add_members(static_cast<uint32_t>(group.front() >> 32), &members_);
-    for (const uint32_t slot : members_) {
-      const uint32_t index = recipient.index_of(slot);
-      if (index == SlotMap::kNone) continue;
-      const Replica& replica = recipient.replica(index);
-      const bool goes_along = (any_new && replica.acked_version == 0) ||
-                              (may_wait && replica.sent_version != store_.version(slot));
-      if (!goes_along || replica.waits || store_.version(slot) == 0) continue;
-      if (recipient.longs().holds(index)) continue;
-      const auto is_it = [&](uint64_t at) { return waiting_[static_cast<uint32_t>(at)].index == index; };
-      if (std::any_of(group.begin(), group.end(), is_it)) continue;
-      Waiting waiting;
-      waiting.priority = replica.accumulator;
-      waiting.index = index;
-      waiting.slot = slot;
-      waiting.group = static_cast<uint32_t>(group.front() >> 32);
-      waiting.may_step = false;
-      waiting_.push_back(waiting);
-    }
-  });
+  for (const Waiting& waiting : along_) {
+    if (std::binary_search(groups_.begin(), groups_.end(), waiting.group)) waiting_.push_back(waiting);
+  }
   if (waiting_.size() == collected) return;
   std::sort(waiting_.begin(), waiting_.end(),
             [](const Waiting& a, const Waiting& b) { return a.slot < b.slot; });

@@ -104,7 +104,6 @@ void StateStore::mark(uint32_t slot) {
 }
 
 void StateStore::sleep(uint32_t slot) {
-  if (objects_[slot].asleep) return;
   mark(slot);  // what was written in this tick still counts
   objects_[slot].asleep = true;
   compare_when_marked(slot);

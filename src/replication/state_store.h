@@ -72,7 +72,8 @@ class StateStore {
   /// Announces that the host values of the object may have changed, or will before the next record(). Wakes
   /// it.
   void mark(uint32_t slot);
-  /// After the next record() the object is not compared until mark() wakes it, whatever its type.
+  /// The object is compared with the next record(), also where it sleeps already. After that it is not, until
+  /// mark() wakes it, whatever its type.
   void sleep(uint32_t slot);
   bool asleep(uint32_t slot) const { return objects_[slot].asleep; }
   /// Quantizes every object that was marked, is new, or is awake and of a type that is always compared, and

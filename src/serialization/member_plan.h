@@ -57,15 +57,14 @@ struct MemberPlan {
     copy_flipped(base, out);
     uint64_t changed = bool_mask;
     uint64_t wrong = 0;  // its highest bit: a code is past its limit
-    size_t next = 0;
-    for (size_t i = 0; i < read_count; ++i) {
-      const uint64_t value = in.read(reads[i].bits);
-      for (const size_t end = reads[i].fields_end; next < end; ++next) {
-        const Field& field = fields[next];
-        const Word code = static_cast<Word>(value >> field.shift) & field.bit_mask;
-        wrong |= uint64_t{field.max_code} - code;
-        changed |= code != base[field.word] ? field.member : 0;
-        out[field.word] = code;
+    const Field* field = fields.data();
+    for (const Read *read = reads.data(), *last = read + read_count; read != last; ++read) {
+      const uint64_t value = in.read(read->bits);
+      for (const Field* end = fields.data() + read->fields_end; field != end; ++field) {
+        const Word code = static_cast<Word>(value >> field->shift) & field->bit_mask;
+        wrong |= uint64_t{field->max_code} - code;
+        changed |= code != base[field->word] ? field->member : 0;
+        out[field->word] = code;
       }
     }
     // No encoder marks an unchanged member as changed.

@@ -25,6 +25,7 @@ class HeldCalls {
   struct Call {
     uint64_t network_id = 0;
     lattice_channel channel = LATTICE_CHANNEL_UNRELIABLE;
+    bool is_aligned = false;  // LATTICE_RPC_TICK_ALIGNED
     Body body;
   };
 

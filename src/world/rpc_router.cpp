@@ -57,6 +57,12 @@ RpcCallError RpcRouter::check(const RpcCall& call, const RpcInfo** declared) con
   return RpcCallError::kNone;
 }
 
+bool RpcRouter::is_tick_aligned(const RpcCall& call) const {
+  const RpcInfo* rpc = nullptr;
+  static_cast<void>(check(call, &rpc));
+  return rpc != nullptr && rpc->delivery == LATTICE_RPC_TICK_ALIGNED;
+}
+
 RpcCallError RpcRouter::encode(const RpcCall& call) {
   const RpcInfo* rpc = nullptr;
   if (const RpcCallError error = check(call, &rpc); error != RpcCallError::kNone) return error;
@@ -95,9 +101,14 @@ void RpcRouter::receive(uint64_t now_ns, uint64_t sender, lattice_channel channe
     count_refusal(refusal);
   } else if (ready == Readiness::kReady && !inbox_.holds(header.network_id, sender)) {
     hand_over(sender, header, body);
-  } else if (const RpcRefusal full = inbox_.hold(now_ns, sender, header, body, has_object);
-             full != RpcRefusal::kNone) {
-    count_refusal(full);
+  } else {
+    RpcRefusal full = inbox_.hold(now_ns, sender, header, body, has_object);
+    // A call that is early is better than one that is lost.
+    if (full != RpcRefusal::kNone && inbox_.hasten(sender, header.network_id)) {
+      inbox_.poll(now_ns, *this);
+      full = inbox_.hold(now_ns, sender, header, body, has_object);
+    }
+    if (full != RpcRefusal::kNone) count_refusal(full);
   }
   // Also one that is dropped: the authority counted it (D-35).
   if (replication::is_reliable_rpc(channel)) host_.reliable_rpc_arrived(header.network_id);
@@ -130,7 +141,7 @@ replication::RpcSink::Readiness RpcRouter::readiness(const RpcHeader& header) {
   }
   const RpcInfo* rpc = find(header, &slot);
   const bool aligned = rpc != nullptr && rpc->delivery == LATTICE_RPC_TICK_ALIGNED;
-  return aligned && base::tick_after(header.tick, host_.object_tick(slot)) ? Readiness::kTooEarly
+  return aligned && base::tick_after(header.tick, host_.known_until(slot)) ? Readiness::kTooEarly
                                                                            : Readiness::kReady;
 }
 

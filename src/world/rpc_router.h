@@ -26,9 +26,9 @@ class RpcHost {
   virtual const serialization::TypeInfo* type_of(uint64_t network_id, uint32_t* slot) const = 0;
   /// The tick stamped on calls made now.
   virtual Tick rpc_tick() const = 0;
-  /// The tick that the object has reached here. A tick-aligned call waits until it is that of the call
-  ///
-  virtual Tick object_tick(uint32_t slot) const = 0;
+  /// The last tick whose state of the object is here, also where that is an older one that still holds. A
+  /// tick-aligned call waits until it is that of the call.
+  virtual Tick known_until(uint32_t slot) const = 0;
   /// True when the object was removed here, and a call made at `tick` is from before the removal.
   virtual bool is_gone(uint64_t /*network_id*/, Tick /*tick*/) const { return false; }
   /// A call on a reliable channel arrived. By now it was delivered, held or refused (D-35).
@@ -68,6 +68,8 @@ class RpcRouter : private replication::RpcSink {
 
   /// Checks a call against its declaration, which is written to `declared`: null when there is none.
   RpcCallError check(const RpcCall& call, const serialization::RpcInfo** declared) const;
+  /// Of a call that check() finds right: whether it waits for the state of its tick.
+  bool is_tick_aligned(const RpcCall& call) const;
   /// Checks a call as check() does and writes its body into body(). Returns kNone on success.
   RpcCallError encode(const RpcCall& call);
   std::span<const uint8_t> body() const { return {body_.data(), body_bytes_}; }
@@ -92,7 +94,9 @@ class RpcRouter : private replication::RpcSink {
   /// Delivers all held calls on an object that is about to go (D-35).
   void release(uint64_t network_id) { inbox_.release(network_id, *this); }
   bool holds(uint64_t network_id, uint64_t sender) const { return inbox_.holds(network_id, sender); }
-  void forget(uint64_t sender) { inbox_.forget(sender); }
+  void forget(uint64_t sender) {
+    refused_[static_cast<size_t>(replication::RpcRefusal::kUnknownObject)] += inbox_.forget(sender);
+  }
 
   uint64_t sender() const { return sender_; }
   Tick tick() const { return tick_; }

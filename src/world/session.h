@@ -296,7 +296,7 @@ class Session final : public reliability::EndpointHandler,
   // RpcHost
   const serialization::TypeInfo* type_of(uint64_t network_id, uint32_t* slot) const override;
   Tick rpc_tick() const override { return current_tick_; }
-  Tick object_tick(uint32_t slot) const override;
+  Tick known_until(uint32_t slot) const override;
   bool is_gone(uint64_t network_id, Tick tick) const override;
   void reliable_rpc_arrived(uint64_t network_id) override;
   replication::RpcRefusal check_rpc(const replication::RpcHeader& header, uint32_t slot,
@@ -370,8 +370,9 @@ class Session final : public reliability::EndpointHandler,
   OpResult call_clients(const RpcCall& call, Now now);
   reliability::SendResult send_call(ConnectionHandle to, lattice_channel channel,
                                     std::span<const uint8_t> body);
-  /// Sends a call to a client that has the object. False when it cannot be sent now.
-  bool call_client(ConnectionHandle to, uint32_t slot, lattice_channel channel,
+  /// Sends a call to a client that has the object. False when it cannot be sent now. `is_aligned`:
+  /// tick-aligned.
+  bool call_client(ConnectionHandle to, uint32_t slot, lattice_channel channel, bool is_aligned,
                    std::span<const uint8_t> body);
   void settle_held_calls();
   bool is_callee(const RpcCall& call, uint32_t slot, uint64_t peer) const;

@@ -18,8 +18,8 @@ const serialization::TypeInfo* Session::type_of(uint64_t network_id, uint32_t* s
   return *slot == replication::kNoSlot ? nullptr : &schema_.info(*table_.info(*slot).type);
 }
 
-Tick Session::object_tick(uint32_t slot) const {
-  return receiver_ ? receiver_->newest_tick(slot) : current_tick_;
+Tick Session::known_until(uint32_t slot) const {
+  return receiver_ ? receiver_->known_until(slot) : current_tick_;
 }
 
 bool Session::is_gone(uint64_t network_id, Tick tick) const {
@@ -96,6 +96,7 @@ OpResult Session::call_clients(const RpcCall& call, Now now) {
   if (const OpResult bad = encode_call(call); bad != OpResult::kOk) return bad;
   bool any = config_.has_player && is_callee(call, slot, local_peer());
   bool blocked = any && !rpcs_.loop_back(now.ns, local_peer());
+  const bool is_aligned = rpcs_.is_tick_aligned(call);
   HeldCalls::Body body;
   for (const std::unique_ptr<Client>& client : clients_->slots()) {
     if (!client || !is_callee(call, slot, client->peer)) continue;
@@ -103,23 +104,24 @@ OpResult Session::call_clients(const RpcCall& call, Now now) {
     if (held_calls_.holds(to, call.network_id) || sender_->is_to_be_judged(to, slot)) {
       any = true;
       if (!body) body = std::make_shared<std::vector<uint8_t>>(rpcs_.body().begin(), rpcs_.body().end());
-      if (!held_calls_.hold(to, {call.network_id, call.channel, body})) {
+      if (!held_calls_.hold(to, {call.network_id, call.channel, is_aligned, body})) {
         rpcs_.count_refusal(replication::RpcRefusal::kQueueFull);
       }
     } else if (sees(to, slot)) {
       any = true;
-      blocked = !call_client(to, slot, call.channel, rpcs_.body()) || blocked;
+      blocked = !call_client(to, slot, call.channel, is_aligned, rpcs_.body()) || blocked;
     }
   }
   if (blocked) return OpResult::kWouldBlock;
   return any || call.target == LATTICE_RPC_TO_ALL ? OpResult::kOk : OpResult::kNotFound;
 }
 
-bool Session::call_client(ConnectionHandle to, uint32_t slot, lattice_channel channel,
+bool Session::call_client(ConnectionHandle to, uint32_t slot, lattice_channel channel, bool is_aligned,
                           std::span<const uint8_t> body) {
   sender_->begin_calls(to, slot);
   if (send_call(to, channel, body) != reliability::SendResult::kOk) return false;
   if (replication::is_reliable_rpc(channel)) sender_->count_reliable_rpc(to, slot);
+  if (is_aligned) sender_->say_unchanged(to, slot);
   return true;
 }
 
@@ -131,7 +133,7 @@ void Session::settle_held_calls() {
     const uint32_t slot = table_.find(call.network_id);
     if (slot == replication::kNoSlot) return true;
     if (sender_->is_to_be_judged(to, slot)) return false;
-    return !sees(to, slot) || call_client(to, slot, call.channel, *call.body);
+    return !sees(to, slot) || call_client(to, slot, call.channel, call.is_aligned, *call.body);
   });
 }
 

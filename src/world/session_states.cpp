@@ -44,7 +44,7 @@ size_t Session::get_prop(uint64_t network_id, uint16_t prop_id, void* out, size_
 
 const serialization::Word* Session::confirmed(uint32_t slot, Tick* tick) const {
   if (!is_known(slot)) return nullptr;
-  *tick = object_tick(slot);
+  *tick = receiver_ ? receiver_->newest_tick(slot) : current_tick_;
   return receiver_ ? receiver_->newest(slot) : sender_->store().current(slot);
 }
 

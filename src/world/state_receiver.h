@@ -74,6 +74,8 @@ class StateReceiver final : private replication::SnapshotListener {
   bool has_state(uint32_t slot) const { return records_[slot].has_state; }
   /// The tick of the newest state; 0 before the first.
   Tick newest_tick(uint32_t slot) const { return has_state(slot) ? states(slot).newest_tick() : 0; }
+  /// The tick until which the newest state is known to hold; 0 before the first.
+  Tick known_until(uint32_t slot) const { return has_state(slot) ? states(slot).newest_until() : 0; }
   const Word* newest(uint32_t slot) const { return applier_->confirmed(slot, nullptr); }
   /// Inside on_states(): the state that was the newest before.
   const Word* former(uint32_t slot) const { return applier_->former(slot); }

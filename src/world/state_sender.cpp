@@ -398,6 +398,10 @@ void StateSender::count_reliable_rpc(ConnectionHandle connection, uint32_t slot)
   if (Recipient* recipient = find(connection)) recipient->list.count_reliable_rpc(slot);
 }
 
+void StateSender::say_unchanged(ConnectionHandle connection, uint32_t slot) {
+  if (Recipient* recipient = find(connection)) recipient->list.say_unchanged(slot);
+}
+
 // A placed object that nobody has written since needs no replica. Whether it is in the set, the rules say.
 bool StateSender::in_set(const Recipient& recipient, uint32_t slot) const {
   if (recipient.list.in_set(slot)) return true;

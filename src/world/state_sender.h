@@ -76,6 +76,8 @@ class StateSender {
   void count_owned(ConnectionHandle connection, int change);
   /// A reliable call on the object went to the client, which has the object (D-35).
   void count_reliable_rpc(ConnectionHandle connection, uint32_t slot);
+  /// A tick-aligned call on the object went to the client, which waits for the state of this tick (D-25).
+  void say_unchanged(ConnectionHandle connection, uint32_t slot);
   /// Makes sure that calls on an object of the client's set are counted: a placed one may have no replica
   /// yet.
   void begin_calls(ConnectionHandle connection, uint32_t slot);

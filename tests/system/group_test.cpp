@@ -1,6 +1,7 @@
 // Objects that are attached to each other reach a client as one, whatever the network loses.
 #include <algorithm>
 
+#include "base/random.h"
 #include "interest_pair.h"
 #include "refusal_count.h"
 
@@ -93,6 +94,42 @@ TEST_F(Groups, appear_change_and_leave_as_one_under_loss) {
     appeared_ = 0;
     for (uint32_t i = 0; i < 160; ++i) step(500);
     EXPECT_LT(appeared_, 120u * kCars) << "they left";
+  }
+}
+
+// The change that was lost is sent again with the next of any other: nobody sits where the car was.
+TEST(GroupsThatChangeInPart, change_as_one_under_loss) {
+  for (const bool is_own : {false, true}) {
+    InterestPair pair;
+    ASSERT_TRUE(pair.connect()) << lattice_last_error();
+    std::vector<lattice_netid> all = {pair.spawn_at(5, is_own ? pair.peer() : 0)};
+    for (uint32_t seat = 0; seat < kSeats; ++seat) {
+      all.push_back(pair.spawn_at(5));
+      ASSERT_EQ(lattice_object_attach(pair.server(), all.back(), all.front()), LATTICE_OK);
+    }
+    pair.run(500);
+    pair.lose(10);
+    base::Random random(7);
+    uint32_t moves = 0;
+    for (uint32_t i = 0; i < 2000; ++i) {
+      const uint64_t choice = random.next_below(10);
+      if (choice == 0) {
+        ++moves;
+        for (const lattice_netid object : all) pair.write(object, 5, moves);
+      } else if (choice < 3) {  // one of them, and where it was
+        pair.write(all[random.next_below(all.size())], 5 + static_cast<double>(random.next_below(8)) / 8,
+                   moves);
+      }
+      pair.run(5);
+      Thing first{};
+      ASSERT_NE(lattice_object_confirmed(pair.client(), all.front(), 0, &first, sizeof first, nullptr), 0u);
+      for (const lattice_netid object : all) {
+        Thing thing{};
+        ASSERT_NE(lattice_object_confirmed(pair.client(), object, 0, &thing, sizeof thing, nullptr), 0u);
+        ASSERT_EQ(thing.tick, first.tick) << "object " << object << ", own " << is_own << ", step " << i;
+      }
+    }
+    EXPECT_GT(moves, 100u);
   }
 }
 

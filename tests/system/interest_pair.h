@@ -16,7 +16,8 @@ using Lines = std::vector<std::string>;
 
 inline constexpr uint32_t kThingType = 3;
 inline constexpr uint32_t kBulkType = 4;
-inline constexpr uint16_t kPoke = 1;  // from the server to all, on a Thing
+inline constexpr uint16_t kPoke = 1;       // from the server to all, on a Thing
+inline constexpr uint16_t kTimedPoke = 2;  // the same, tick-aligned
 
 /// Each state says in which tick it was written.
 struct Thing {
@@ -40,8 +41,13 @@ inline void register_thing(lattice_world* world) {
   poke.name = "poke";
   poke.channel = LATTICE_CHANNEL_RELIABLE_ORDERED;
   poke.target = LATTICE_RPC_TO_ALL;
-  register_plain_type<Thing>(
-      world, {.type_id = kThingType, .name = "Thing", .members = members, .rpcs = {&poke, 1}});
+  lattice_rpc_desc timed = poke;
+  timed.rpc_id = kTimedPoke;
+  timed.name = "timed_poke";
+  timed.delivery = LATTICE_RPC_TICK_ALIGNED;
+  const lattice_rpc_desc rpcs[] = {poke, timed};
+  register_plain_type<Thing>(world,
+                             {.type_id = kThingType, .name = "Thing", .members = members, .rpcs = rpcs});
 }
 
 /// An entry of up to 256 bytes.
@@ -70,6 +76,10 @@ struct PairTicks {
 
 inline std::string poked(lattice_netid object) {
   return "poked " + std::to_string(object);
+}
+
+inline std::string poked_in_time(lattice_netid object) {
+  return "poked in time " + std::to_string(object);
 }
 
 class InterestPair {
@@ -130,10 +140,8 @@ class InterestPair {
     write(id, x);
     return id;
   }
-  lattice_result poke(lattice_netid object) {
-    return lattice_rpc(server_, object, kPoke, LATTICE_RPC_TO_ALL, LATTICE_CHANNEL_RELIABLE_ORDERED, nullptr,
-                       0);
-  }
+  lattice_result poke(lattice_netid object) { return call(object, kPoke); }
+  lattice_result poke_in_time(lattice_netid object) { return call(object, kTimedPoke); }
   /// An object without a place, of which `count` numbers are not 0.
   lattice_netid spawn_bulk(uint32_t count, lattice_peer_id owner = 0) {
     const lattice_netid id = lattice_spawn_for(server_, kBulkType, LATTICE_AUTHORITY_SERVER, owner);
@@ -216,6 +224,10 @@ class InterestPair {
     config.clock_ctx = this;
     return config;
   }
+  lattice_result call(lattice_netid object, uint16_t rpc) {
+    return lattice_rpc(server_, object, rpc, LATTICE_RPC_TO_ALL, LATTICE_CHANNEL_RELIABLE_ORDERED, nullptr,
+                       0);
+  }
   lattice_world* make(const lattice_world_config& config, lattice_role role) {
     lattice_role_context context;
     lattice_role_context_init(&context, role);
@@ -240,8 +252,8 @@ class InterestPair {
     callbacks.on_spawn = [](void* ctx, lattice_netid object, uint32_t) {
       static_cast<InterestPair*>(ctx)->heard.push_back(spawned(object));
     };
-    callbacks.on_rpc = [](void* ctx, lattice_netid object, uint16_t, const void*, size_t) {
-      static_cast<InterestPair*>(ctx)->heard.push_back(poked(object));
+    callbacks.on_rpc = [](void* ctx, lattice_netid object, uint16_t rpc, const void*, size_t) {
+      static_cast<InterestPair*>(ctx)->heard.push_back(rpc == kPoke ? poked(object) : poked_in_time(object));
     };
     callbacks.on_despawn = [](void* ctx, lattice_netid object) {
       auto& pair = *static_cast<InterestPair*>(ctx);

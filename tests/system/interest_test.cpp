@@ -463,12 +463,17 @@ TEST(InterestEvents, WhatTheGameIsAskedAboutCannotBeAttached) {
   EXPECT_EQ(lattice_object_set_interest(pair.server(), box, &asked), LATTICE_OK);
 }
 
-TEST(InterestEvents, OnRelevantMustNotSpawn) {
+TEST(InterestEvents, OnRelevantMayAskAndMustNotChangeOrSpawn) {
   InterestPair pair;
   ASSERT_TRUE(pair.connect());
   lattice_callbacks callbacks;
   lattice_callbacks_init(&callbacks);
-  callbacks.on_relevant = [](void* ctx, lattice_world* world, lattice_conn*, lattice_netid) {
+  callbacks.on_relevant = [](void* ctx, lattice_world* world, lattice_conn*, lattice_netid object) {
+    lattice_object_interest rule;
+    lattice_object_interest_init(&rule);
+    EXPECT_EQ(lattice_object_get_interest(world, object, &rule), LATTICE_OK) << lattice_last_error();
+    EXPECT_EQ(rule.is_filtered, 1u);
+    EXPECT_EQ(lattice_object_set_interest(world, object, &rule), LATTICE_ERROR_OUT_OF_ORDER);
     EXPECT_EQ(lattice_spawn(world, kThingType, LATTICE_AUTHORITY_SERVER), 0u);
     EXPECT_EQ(lattice_last_result(), LATTICE_ERROR_OUT_OF_ORDER);
     ++*static_cast<int*>(ctx);

@@ -56,6 +56,12 @@ TEST(Sleep, what_is_written_in_the_tick_of_the_call_is_sent_and_nothing_later) {
   ASSERT_EQ(lattice_object_wake(pair.server(), object), LATTICE_OK);
   pair.run(300);
   EXPECT_EQ(seen(), 9u);
+  for (uint32_t i = 10; i < 12; ++i) {  // the second time it sleeps already
+    ASSERT_EQ(lattice_object_sleep(pair.server(), object), LATTICE_OK);
+    kept->tick = i;
+    pair.run(300);
+    EXPECT_EQ(seen(), i);
+  }
 }
 
 TEST(Sleep, misuse_is_refused) {

@@ -64,6 +64,25 @@ TEST(RpcCounts, CountPerObjectAndForgetTheOldest) {
   EXPECT_EQ(counts.take(101), 1u);
 }
 
+TEST(RpcCounts, OneThatComesAndGoesTakesNoOthersPlace) {
+  RpcCounts counts;
+  counts.keep(5, 2);
+  for (size_t turn = 0; turn < 2 * RpcCounts::kMaxObjects; ++turn) {
+    counts.keep(6, 1 + counts.take(6));
+    counts.add(7);
+  }
+  EXPECT_EQ(counts.take(5), 2u);
+  EXPECT_EQ(counts.take(6), 2 * RpcCounts::kMaxObjects);
+  EXPECT_EQ(counts.take(7), 2 * RpcCounts::kMaxObjects);
+  for (uint64_t id = 100; id < 100 + RpcCounts::kMaxObjects; ++id) counts.keep(id, 3);
+  EXPECT_EQ(counts.take(100 + RpcCounts::kMaxObjects / 2), 3u);  // from between others
+  counts.keep(50, 4);
+  counts.keep(51, 5);  // in the place of 100
+  EXPECT_EQ(counts.take(100), 0u);
+  EXPECT_EQ(counts.take(101), 3u);
+  EXPECT_EQ(counts.take(50) + counts.take(51), 9u);
+}
+
 TEST(RpcCounts, GoOnWhereAnObjectLeft) {
   RpcCounts counts;
   counts.keep(5, 0);

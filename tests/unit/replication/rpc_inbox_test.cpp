@@ -161,6 +161,30 @@ TEST_F(RpcInboxTest, holds_what_is_made_while_it_delivers) {
   EXPECT_EQ(sink.delivered, "1 4 2 3 ");
 }
 
+TEST_F(RpcInboxTest, hastens_the_object_on_which_most_waits_for_its_tick) {
+  sink.applied[1] = sink.applied[2] = 5;
+  EXPECT_FALSE(inbox.hasten(kSender, 1));
+  hold(0, 1, 1, 9), hold(0, 2, 2, 9), hold(0, 2, 3, 9), hold(0, 9, 4, 9);  // 9 is not here
+  EXPECT_FALSE(inbox.hasten(kOther, 1));
+  EXPECT_TRUE(inbox.hasten(kSender, 1));
+  inbox.poll(1 * kMs, sink);
+  EXPECT_EQ(sink.delivered, "2 3 ");
+  EXPECT_TRUE(inbox.hasten(kSender, 9));
+  inbox.poll(1 * kMs, sink);
+  EXPECT_EQ(sink.delivered, "2 3 1 ");
+  EXPECT_FALSE(inbox.hasten(kSender, 9));
+  EXPECT_EQ(inbox.size(), 1u);
+}
+
+TEST_F(RpcInboxTest, hastens_the_object_that_has_its_full_number) {
+  sink.applied[1] = sink.applied[2] = 5;
+  for (uint16_t i = 0; i < RpcInbox::kMaxHeldPerObject; ++i) hold(0, 1, 1, 9), hold(0, 2, 2, 9);
+  EXPECT_TRUE(inbox.hasten(kSender, 2));
+  inbox.poll(1 * kMs, sink);
+  EXPECT_EQ(sink.delivered.substr(0, 4), "2 2 ");
+  EXPECT_EQ(inbox.size(), RpcInbox::kMaxHeldPerObject);
+}
+
 TEST_F(RpcInboxTest, bounds) {
   for (uint16_t i = 0; i < RpcInbox::kMaxHeldPerObject; ++i) EXPECT_EQ(hold(0, 1, i), RpcRefusal::kNone);
   EXPECT_EQ(hold(0, 1, 99), RpcRefusal::kQueueFull);
@@ -171,9 +195,9 @@ TEST_F(RpcInboxTest, bounds) {
   EXPECT_EQ(inbox.size(), RpcInbox::kMaxHeld);
   EXPECT_EQ(hold(0, 9, 1), RpcRefusal::kQueueFull);
   EXPECT_EQ(hold(0, 9, 1, 0, kOther), RpcRefusal::kNone);
-  inbox.forget(kOther);
+  EXPECT_EQ(inbox.forget(kOther), 1u);
   EXPECT_EQ(inbox.size(), RpcInbox::kMaxHeld);
-  inbox.forget(kSender);
+  EXPECT_EQ(inbox.forget(kSender), RpcInbox::kMaxHeld);
   EXPECT_EQ(inbox.size(), 0u);
   const std::vector<uint8_t> huge(RpcInbox::kMaxBytes + 1);
   EXPECT_EQ(inbox.hold(0, kSender, RpcHeader{1, 1, 1, LATTICE_RPC_TO_ALL, 0}, huge, false),

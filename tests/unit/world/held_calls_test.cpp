@@ -13,7 +13,7 @@ ConnectionHandle client(uint32_t slot, uint32_t generation = 1) {
 }
 
 HeldCalls::Call call_on(uint64_t network_id) {
-  return {network_id, LATTICE_CHANNEL_UNRELIABLE, std::make_shared<std::vector<uint8_t>>()};
+  return {network_id, LATTICE_CHANNEL_UNRELIABLE, false, std::make_shared<std::vector<uint8_t>>()};
 }
 
 struct HeldCallsTest : ::testing::Test {

@@ -68,7 +68,7 @@ struct Host : RpcHost {
     return network_id == kDoor ? schema.find(kDoorType) : nullptr;
   }
   Tick rpc_tick() const override { return stamped; }
-  Tick object_tick(uint32_t) const override { return tick; }
+  Tick known_until(uint32_t) const override { return tick; }
   RpcRefusal check_rpc(const RpcHeader&, uint32_t, const lattice_rpc_desc* rpc,
                        uint64_t sender) const override {
     if (rpc == nullptr) return RpcRefusal::kUnknownRpc;
@@ -126,6 +126,16 @@ struct RpcRouterTest : testing::Test {
   RpcRouter router{host, game};
 };
 
+TEST_F(RpcRouterTest, WhereTooManyWaitForTheirTickTheyComeEarlyAndNoneIsLost) {
+  constexpr size_t kCalls = 3 * replication::RpcInbox::kMaxHeldPerObject;
+  for (size_t i = 0; i < kCalls; ++i) call(0, kOwner, 1'000'000);
+  EXPECT_EQ(router.refused(), 0u);
+  EXPECT_EQ(game.callers.size(), 2 * replication::RpcInbox::kMaxHeldPerObject);
+  host.tick = 1'000'000;
+  router.poll(1 * kMs);
+  EXPECT_EQ(game.callers.size(), kCalls);
+}
+
 TEST_F(RpcRouterTest, ACallThatIsNotAllowedHoldsNothingBack) {
   for (int i = 0; i < 100; ++i) call(0, kStranger, 1'000'000);
   EXPECT_FALSE(router.holds(kDoor, kStranger));
@@ -160,6 +170,14 @@ TEST_F(RpcRouterTest, TheOwnerIsLookedAtAgainAfterTheWait) {
   router.poll(17 * kMs);
   EXPECT_TRUE(game.callers.empty());
   EXPECT_EQ(router.refused(RpcRefusal::kNotOwner), 1u);
+}
+
+TEST_F(RpcRouterTest, WhatWaitsWhenASenderGoesIsCounted) {
+  call(0, kOwner, 101);
+  call(0, kOwner, 102);
+  router.forget(kOwner);
+  EXPECT_TRUE(game.callers.empty());
+  EXPECT_EQ(router.refused(RpcRefusal::kUnknownObject), 2u);
 }
 
 TEST_F(RpcRouterTest, OwnCallsWaitForThePollAndAreBounded) {

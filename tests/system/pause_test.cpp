@@ -1,7 +1,8 @@
-// A server that did not run for a while: a paused machine, a debugger, a full disk. Afterwards the game is
-// back at once: inputs are used again, and nobody's clock has moved.
+// A server or a client that did not run for a while: a paused machine, a debugger, a full disk. Afterwards
+// the game is back at once: inputs are used again, states come, and nobody's clock has moved.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -103,6 +104,40 @@ TEST_P(ServerPause, InputsAreUsedAgainAtOnce) {
   const double passed_ticks = static_cast<double>(play.pair.now_ns - before_ns) * 60 / 1e9;
   // A short pause is made up by slower clocks, a long one by numbers of ticks that nobody runs.
   EXPECT_NEAR(server_tick - tick_before, passed_ticks, GetParam().seconds < 0.3 ? 12 : 2);
+}
+
+// How long the client was silent is no round trip: what is lost afterwards is sent again as soon as before.
+TEST(ClientPause, LeavesTheRoundTripAsItWas) {
+  PlayPair play;
+  lattice_impairment impairment;
+  lattice_impairment_init(&impairment);
+  impairment.delay_ms = 40;
+  impairment.jitter_ms = 20;
+  impairment.jitter_reorders = 1;
+  ASSERT_EQ(lattice_netsim_set_impairment(play.pair.net, &impairment), LATTICE_OK);
+  lattice_netid crate = 0;
+  ASSERT_TRUE(play.connect([&](lattice_world* world, uint32_t tick) {
+    if (crate != 0) PlayPair::body(world, crate)->x = static_cast<float>(tick % 1000);
+    const std::array<uint8_t, 40> chat{};
+    if (play.pair.server.conn != nullptr && tick % 3 == 0) {
+      lattice_send(play.pair.server.conn, LATTICE_CHANNEL_RELIABLE_ORDERED, chat.data(), chat.size());
+    }
+  }));
+  crate = play.spawn(kCrateType);
+  play.run(4);
+  const auto stats = [&play] {
+    lattice_conn_stats out;
+    lattice_conn_stats_init(&out);
+    EXPECT_EQ(lattice_conn_get_stats(play.pair.server.conn, &out), LATTICE_OK) << lattice_last_error();
+    return out;
+  };
+  const lattice_conn_stats before = stats();
+  play.pause_client(5);
+  for (int i = 0; i < 10; ++i) {
+    play.run(0.1);
+    EXPECT_LT(stats().rto_ms, 2 * before.rto_ms) << "after " << i + 1 << " tenths of a second";
+    EXPECT_LT(stats().rtt_ms, before.rtt_ms + 60);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Seconds, ServerPause,

@@ -16,8 +16,6 @@ constexpr uint64_t kMaxSlowBurstNs = 1'000'000'000;
 /// This much of the window stays free for messages that come later. A larger reserve would keep the window
 /// from being used, and from growing.
 constexpr uint64_t kWindowReserveBytes = 2 * kDatagramBytes;
-/// This many unanswered packets are a silence; fewer may be chance.
-constexpr uint32_t kSilentPackets = 3;
 
 }  // namespace
 

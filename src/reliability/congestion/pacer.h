@@ -76,6 +76,10 @@ class Pacer {
   uint64_t rate_bytes_per_s() const { return limited_ ? rate_bytes_per_s_ : kUnlimited; }
   uint64_t window_bytes() const;
   CongestionPhase phase() const;
+  /// Nothing was acknowledged for longer than a peer lets packets wait that reads at all.
+  bool is_cut_off(uint64_t now_ns) const {
+    return lost_since_ack_ >= kSilentPackets && now_ns - last_ack_ns_ >= kCutOffNs;
+  }
   const CongestionController* controller() const { return controller_.get(); }
 
   /// What every packet and update reads lies between here and the end of `this`. `config` is that of Setup.
@@ -85,6 +89,11 @@ class Pacer {
   }
 
  private:
+  /// This many unanswered packets are a silence; fewer may be chance.
+  static constexpr uint32_t kSilentPackets = 3;
+  /// A game in the background is pumped once a second, say.
+  static constexpr uint64_t kCutOffNs = 2'000'000'000;
+
   void begin_round(uint64_t now_ns, uint64_t bytes_in_flight);
   void end_round(const AckFeedback& feedback);
   uint64_t cap_bytes() const;

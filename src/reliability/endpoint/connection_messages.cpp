@@ -61,22 +61,32 @@ void Connection::apply_ack(uint64_t packet_seq, const wire::AckBlock& ack,
   }
   if (packet_seq == newest) ack_block_order_.on_newest(packet_seq, sent.largest_acked());
   note_probe_ack();
+  if (pacer_.is_cut_off(now_ns()) && (result.newly_acked != 0 || result.spurious != 0)) end_silence();
   uint64_t sample_ns = kNoSample;
   // A packet that left for the old address says nothing about the new one.
-  if (ack_delay_ns && result.has_sample && path_.was_used_at(result.sample_sent_ns)) {
+  if (ack_delay_ns && result.has_sample && path_.was_used_at(result.sample_sent_ns) &&
+      rtt_.tells(result.sample_sent_ns)) {
     RttEstimator::Answer answer;
     answer.elapsed_ns = now_ns() - result.sample_sent_ns;
     answer.told_delay_ns = *ack_delay_ns;
     answer.unread_ns = context_.clock.unread_ns();
     answer.reading_every_ns = context_.clock.reading_every_ns();
     // Where a packet of the peer is missing, it may have answered earlier.
-    if (packet_seq == answered_by_ + 1 && path_.was_used_at(result.first_sent_ns)) {
+    if (packet_seq == answered_by_ + 1 && path_.was_used_at(result.first_sent_ns) &&
+        rtt_.tells(result.first_sent_ns)) {
       answer.longest_ns = now_ns() - result.first_sent_ns;
     }
     sample_ns = rtt_.add_delayed_sample(answer, now_ns());
   }
   answered_by_ = newest;
   if (connected()) detect_losses(&result, sample_ns);
+}
+
+// How long the peer was silent is no round trip, and no reason to wait so long for what is lost from now on.
+void Connection::end_silence() {
+  rtt_.ignore_sent_before(now_ns());
+  history_.forget_lateness();
+  probes_.want();
 }
 
 void Connection::on_payload(const connection::SecureLink::Opened& packet) {
@@ -295,6 +305,7 @@ uint64_t Connection::on_echo(const wire::KeepaliveBody& body) {
     count(Refusal::kEchoUnexpected);
     return 0;
   }
+  if (pacer_.is_cut_off(now_ns()) || !rtt_.tells(answered->sent_ns)) return answered->packet_seq;
   rtt_.add_delayed_sample({now_ns() - answered->sent_ns, uint64_t{body.echo_delay_us} * 1000,
                            context_.clock.unread_ns(), context_.clock.reading_every_ns()},
                           now_ns());

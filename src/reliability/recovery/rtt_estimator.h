@@ -57,6 +57,12 @@ class RttEstimator {
   /// Source: R-9; RFC 9002 §5.3.
   uint64_t add_delayed_sample(const Answer& answer, uint64_t now_ns);
 
+  /// After a silence of the peer: what was sent before `now_ns` was answered late because of it, and says
+  /// nothing of the path. What was sampled before stays.
+  void ignore_sent_before(uint64_t now_ns) { told_since_ns_ = now_ns; }
+  /// Whether the answer to what was sent at `sent_ns` says something of the path.
+  bool tells(uint64_t sent_ns) const { return sent_ns >= told_since_ns_; }
+
   /// How much of the `unread_ns` that a packet may have waited for being read counts for the path. Many
   /// readings in a round trip find packets at every time of their wait, and the least wait is next to none.
   /// If readings are rarer, all packets of a round trip may have waited as long.
@@ -98,6 +104,7 @@ class RttEstimator {
   uint64_t jitter_ns_ = 0;
   uint64_t sampled_at_ns_ = 0;
   uint64_t sample_count_ = 0;
+  uint64_t told_since_ns_ = 0;
   uint64_t least_elapsed_ns_ = UINT64_MAX;  ///< Before any delay was taken off.
   uint64_t silence_ns_ = 0;                 ///< The peer's before its burst of answers, less the time since.
   /// The largest longest_ns of this second and of the one before.

@@ -187,7 +187,7 @@ void SentPacketHistory::note_lateness(uint64_t age_ns, const RttEstimator& rtt) 
   lateness_ns_[0] = std::max(lateness_ns_[0], std::clamp<uint64_t>(late_ns, 1, rtt.rto_ns()));
 }
 
-void SentPacketHistory::forget_lateness(uint64_t now_ns) {
+void SentPacketHistory::age_lateness(uint64_t now_ns) {
   const uint64_t since_ns = now_ns - lateness_since_ns_;
   if (since_ns < kLatenessPeriodNs) return;
   lateness_ns_ = {0, since_ns < 2 * kLatenessPeriodNs ? lateness_ns_[0] : 0};
@@ -225,7 +225,7 @@ AckResult SentPacketHistory::on_ack(const wire::AckBlock& ack, uint64_t now_ns, 
   }
   const auto apply = [&](uint64_t seq) {
     const bool was_overtaken = seq < largest_acked_ && holds(seq) && is_unsettled(record(seq).state);
-    if (was_overtaken) note_lateness(now_ns - record(seq).sent_ns, rtt);
+    if (was_overtaken && rtt.tells(record(seq).sent_ns)) note_lateness(now_ns - record(seq).sent_ns, rtt);
     if (acknowledge(seq, notifier)) ++result.newly_acked;
   };
   apply(highest);
@@ -282,7 +282,7 @@ uint64_t SentPacketHistory::next_loss_ns(const RttEstimator& rtt) const {
 
 uint32_t SentPacketHistory::detect_losses(uint64_t now_ns, const RttEstimator& rtt, AckNotifier& notifier) {
   if (in_flight_ == 0) return 0;
-  forget_lateness(now_ns);
+  age_lateness(now_ns);
   const uint64_t silent_ns = SentPacketHistory::silent_ns(rtt);
   if (!oldest_is_overtaken() && now_ns - record(oldest_in_flight_).sent_ns <= silent_ns) return 0;
   const uint64_t overtaken_ns = SentPacketHistory::overtaken_ns(rtt);

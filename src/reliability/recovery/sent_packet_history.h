@@ -124,6 +124,8 @@ class SentPacketHistory {
   /// black_hole() may be true.
   bool lost_large_in_row() const { return large_lost_in_row_ >= kBlackHoleLosses; }
   void reset_black_hole() { large_lost_in_row_ = 0; }
+  /// Forgets how late packets were that others had overtaken.
+  void forget_lateness() { lateness_ns_ = {}; }
 
   /// The peer has acknowledged none of the last 2¹⁵ numbers: after many more, its ack blocks could mean two
   /// packets.
@@ -200,7 +202,7 @@ class SentPacketHistory {
   static uint64_t silent_ns(const RttEstimator& rtt);
   uint64_t overtaken_ns(const RttEstimator& rtt) const;
   void note_lateness(uint64_t age_ns, const RttEstimator& rtt);
-  void forget_lateness(uint64_t now_ns);
+  void age_lateness(uint64_t now_ns);
   /// How much later than srtt packets were acked that others had overtaken; 0: none was, of late.
   uint64_t lateness_ns() const { return std::max(lateness_ns_[0], lateness_ns_[1]); }
   bool oldest_is_overtaken() const { return largest_acked_ > oldest_in_flight_; }

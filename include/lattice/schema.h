@@ -334,7 +334,7 @@ typedef struct lattice_behaviour_desc {
 /// When an RPC is delivered.
 typedef enum lattice_rpc_delivery {
   LATTICE_RPC_IMMEDIATE = 0,    ///< as soon as it arrives
-  LATTICE_RPC_TICK_ALIGNED = 1  ///< when the state of the tick of the call is applied, at most 500 ms later
+  LATTICE_RPC_TICK_ALIGNED = 1  ///< when the state of the tick of the call is there, at most 500 ms later
 } lattice_rpc_delivery;
 
 /// One remote procedure of a type.

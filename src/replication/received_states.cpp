@@ -8,32 +8,48 @@
 namespace lattice::replication {
 namespace {
 
-// An object that rests has few states. One that moves holds those of parts with keep and those that came
-// since its baseline, or are drawn: 24 of these are 0.4 s at 60 snapshots a second, and 0.8 s at 30. A
-// quarter of the cells beyond that makes closing up seldom. Only a longer round trip takes the most there can
-// be.
+// An object that rests has few states. One that moves holds in its ring those that came since its baseline,
+// or are drawn: 24 of these are 0.4 s at 60 snapshots a second, and 0.8 s at 30. A quarter of the cells
+// beyond that makes it seldom that there is no room. Only a longer round trip takes the most there can be.
 constexpr uint32_t kFirstCells = 4;
-constexpr uint32_t kSteadyCells = 54;
-static_assert(kKeptStates + 24 <= kSteadyCells - kSteadyCells / 4 && kDrawnStates <= 24);
+constexpr uint32_t kSteadyCells = 32;
+static_assert(24 <= kSteadyCells - kSteadyCells / 4 && kDrawnStates <= 24);
+
+/// Cells in all where the ring has `cells`. With so few no state makes room for another, so none gets older.
+uint32_t with_older(uint32_t cells) {
+  return cells <= kFirstCells ? cells : cells + kKeptStates;
+}
 
 }  // namespace
 
 void ReceivedStates::reset(uint32_t word_count) {
   static_assert(kMostCells <= UINT8_MAX);
   stride_ = static_cast<uint32_t>(kWords) + word_count;
-  head_ = count_ = kept_ = 0;
+  head_ = count_ = kept_ = older_head_ = older_count_ = 0;
   draft_ = 0;
-  if (capacity_ != 0 && capacity_ * stride_ <= size_) return;
+  if (capacity_ != 0 && with_older(capacity_) * stride_ <= size_) return;
   grow(std::max<uint32_t>(kFirstCells, capacity_));
 }
 
 const Word* ReceivedStates::search(Tick tick, uint32_t* depth) const {
-  for (uint32_t i = count_; i > 0; --i) {
-    const Word* cell = at(i - 1);
+  const uint32_t guess = *depth - count_;
+  if (*depth >= count_ && guess < older_count_) {
+    const Word* cell = older(older_count_ - 1 - guess);
+    if (cell[kTick] == tick) return words_of(cell);
+  }
+  for (uint32_t newer = 0; newer < count_; ++newer) {
+    const Word* cell = recent(newer);
     if (base::tick_after(tick, cell[kTick])) return nullptr;
     if (cell[kTick] != tick) continue;
-    *depth = count_ - i;
-    return let_go(i - 1) ? nullptr : words_of(cell);
+    *depth = newer;
+    return let_go(count_ - 1 - newer) ? nullptr : words_of(cell);
+  }
+  for (uint32_t newer = 0; newer < older_count_; ++newer) {
+    const Word* cell = older(older_count_ - 1 - newer);
+    if (base::tick_after(tick, cell[kTick])) return nullptr;
+    if (cell[kTick] != tick) continue;
+    *depth = count_ + newer;
+    return words_of(cell);
   }
   return nullptr;
 }
@@ -70,23 +86,16 @@ Word* ReceivedStates::insert_anywhere(Tick tick, bool keep, uint32_t interval_ti
   uint32_t index = count_;
   while (index > 0 && base::tick_after(at(index - 1)[kTick], tick)) --index;
   if (index > 0 && at(index - 1)[kTick] == tick) return nullptr;
-  if (keep && kept_ == kKeptStates) {
-    uint32_t oldest = 0;
-    while (!keeps(oldest)) ++oldest;
-    keep = index > oldest;  // of those with keep, the newest stay
-    if (keep) {
-      at(oldest)[kFlags] &= ~kKeep;
-      --kept_;
-    }
-  }
-  if (count_ == kMostStates) {
-    // At most kKeptStates have keep, the new state included. So the oldest without keep, or a state before
-    // it, has kBaselineSends newer ones.
-    uint32_t oldest = 0;
-    while (keeps(oldest)) ++oldest;
-    if (index <= oldest && !keep) return nullptr;
-    drop(oldest);
-    index -= index > oldest ? 1 : 0;
+  // Where there are older states, one that is not newer than these was let go. Where the ring is full, one
+  // before it has kBaselineSends newer ones.
+  const bool is_older =
+      index == 0 && (count_ == kBaselineSends ||
+                     (older_count_ != 0 && !base::tick_after(tick, older(older_count_ - 1)[kTick])));
+  if (is_older) return keep ? insert_older(tick, interval_ticks) : nullptr;
+  if (keep && kept_ == kKeptStates) keep = release_oldest_kept(index);
+  if (count_ == kBaselineSends) {
+    drop_oldest();
+    --index;
   }
   Word* cell = open_cell(index);  // nothing moves when states come in order
   begin_cell(cell, tick, keep);
@@ -97,51 +106,95 @@ Word* ReceivedStates::insert_anywhere(Tick tick, bool keep, uint32_t interval_ti
   return words_of(cell);
 }
 
+// Puts a state with keep among the older ones: there the draft is copied.
+Word* ReceivedStates::insert_older(Tick tick, uint32_t interval_ticks) {
+  uint32_t index = older_count_;
+  while (index > 0 && base::tick_after(older(index - 1)[kTick], tick)) --index;
+  if (index > 0 && older(index - 1)[kTick] == tick) return nullptr;
+  if (kept_ == kKeptStates) {
+    if (index == 0) return nullptr;  // of those with keep, the newest stay
+    drop_oldest_of_older();
+    --index;
+  }
+  for (uint32_t i = older_count_; i > index; --i) copy_cell(older(i - 1), older(i));
+  Word* cell = older(index);
+  copy_cell(cells_.get() + draft_, cell);
+  begin_cell(cell, tick, true);
+  if (index > 0) end_before(older(index - 1), tick, interval_ticks);
+  ++older_count_;
+  ++kept_;
+  validate();
+  return words_of(cell);
+}
+
+// Of those with keep the newest stay: lets the oldest one go for a state at `index`. False when that is
+// older.
+bool ReceivedStates::release_oldest_kept(uint32_t index) {
+  if (older_count_ != 0) {
+    drop_oldest_of_older();
+    return true;
+  }
+  uint32_t oldest = 0;
+  while (!keeps(oldest)) ++oldest;
+  if (index <= oldest) return false;
+  at(oldest)[kFlags] &= ~kKeep;
+  --kept_;
+  return true;
+}
+
 // Moves the draft to `index`, and the states from there on by one.
 Word* ReceivedStates::open_cell(uint32_t index) {
   for (uint32_t i = count_; i > index; --i) std::swap_ranges(at(i), at(i) + stride_, at(i - 1));
   return at(index);
 }
 
-// The older states move, so that the draft stays in its cell.
-void ReceivedStates::drop(uint32_t index) {
-  if (keeps(index)) --kept_;
-  for (uint32_t i = index; i > 0; --i) copy_cell(at(i - 1), at(i));
+// The oldest state of the ring goes, or with keep, to the older ones.
+void ReceivedStates::drop_oldest() {
+  if (keeps(0)) {
+    LATTICE_ASSERT(older_count_ < kKeptStates && capacity_ > kFirstCells);
+    copy_cell(at(0), older(older_count_++));
+  }
   head_ = static_cast<uint8_t>(index_of(1));
   --count_;
 }
 
-// Closes up what was let go and is not drawn: of the states before the first needed one, all without keep.
-// What stays of the older states moves, so that the draft stays in its cell. Grows when few cells came free,
-// so that this happens seldom.
+void ReceivedStates::drop_oldest_of_older() {
+  older_head_ = static_cast<uint8_t>((older_head_ + 1) % kKeptStates);
+  --older_count_;
+  --kept_;
+}
+
+// What was let go and is not drawn goes: the states before the first needed one. Grows when few cells came
+// free, so that this happens seldom.
 void ReceivedStates::make_room() {
   uint32_t old_states = count_ - std::min<uint32_t>(count_, kDrawnStates);
   while (old_states > 0 && !base::tick_after(first_needed_, at(old_states - 1)[kTick])) --old_states;
-  uint32_t free = old_states;  // before this index; those that stay gather behind it
-  for (uint32_t i = old_states; i > 0; --i) {
-    if (keeps(i - 1) && --free != i - 1) copy_cell(at(i - 1), at(free));
-  }
-  head_ = static_cast<uint8_t>(index_of(free));
-  count_ = static_cast<uint8_t>(count_ - free);
+  for (; old_states > 0; --old_states) drop_oldest();
   if (count_ > capacity_ - capacity_ / 4) grow(capacity_ < kSteadyCells ? kSteadyCells : kMostCells);
   LATTICE_ASSERT(count_ < capacity_);
 }
 
 // To `cells`, which is no less than before.
 void ReceivedStates::grow(uint32_t cells) {
-  const uint32_t size = cells * stride_;
+  const uint32_t size = with_older(cells) * stride_;
   auto grown = std::make_unique_for_overwrite<Word[]>(size);
   for (uint32_t i = 0; i < count_; ++i) copy_cell(at(i), grown.get() + size_t{i} * stride_);
+  for (uint32_t i = 0; i < older_count_; ++i) copy_cell(older(i), grown.get() + size_t{cells + i} * stride_);
   cells_ = std::move(grown);
   size_ = size;
   draft_ = count_ * stride_;
-  head_ = 0;
+  head_ = older_head_ = 0;
   capacity_ = static_cast<uint8_t>(cells);
 }
 
 void ReceivedStates::age(Tick oldest) {
   if (empty()) return;
-  while (count_ > 1 && base::tick_after(oldest, at(0)[kTick])) drop(0);
+  while (older_count_ != 0 && base::tick_after(oldest, older(0)[kTick])) drop_oldest_of_older();
+  while (count_ > 1 && base::tick_after(oldest, at(0)[kTick])) {
+    if (keeps(0)) --kept_;
+    at(0)[kFlags] = 0;
+    drop_oldest();
+  }
   for (const size_t tick : {kTick, kHeldUntil}) {
     if (base::tick_after(oldest, at(0)[tick])) at(0)[tick] = oldest;
   }
@@ -152,14 +205,18 @@ void ReceivedStates::age(Tick oldest) {
 
 void ReceivedStates::validate() const {
 #if defined(LATTICE_VALIDATION)
-  LATTICE_ASSERT(count_ <= kMostStates && kept_ <= kKeptStates);
-  uint32_t kept = 0;
+  LATTICE_ASSERT(count_ <= kBaselineSends && kept_ <= kKeptStates);
+  uint32_t kept = older_count_;
+  for (uint32_t i = 0; i < older_count_; ++i) {
+    const Word* next = i + 1 < older_count_ ? older(i + 1) : at(0);
+    LATTICE_ASSERT(base::tick_after(next[kTick], older(i)[kHeldUntil]));
+  }
   for (uint32_t i = 0; i < count_; ++i) {
     kept += keeps(i) ? 1u : 0u;
     LATTICE_ASSERT(base::tick_distance(at(i)[kHeldUntil], at(i)[kTick]) >= 0);
     LATTICE_ASSERT(i == 0 || base::tick_after(at(i)[kTick], at(i - 1)[kHeldUntil]));
   }
-  LATTICE_ASSERT(kept == kept_ && capacity_ * stride_ <= size_);
+  LATTICE_ASSERT(kept == kept_ && with_older(capacity_) * stride_ <= size_);
   LATTICE_ASSERT(draft_ == index_of(count_) * stride_);
 #endif
 }

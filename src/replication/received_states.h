@@ -3,12 +3,15 @@
 // said so (D-17).
 //
 // They lie in a ring of cells, and a cell is what is said about a state and then its words. So a state is
-// decoded into the words that it keeps, one that comes in order moves nothing, and no other copy of it is
-// made. The newest state and the draft behind it are neighbours in memory.
+// decoded into the words that it keeps, and one that comes in order moves nothing. The newest state and the
+// draft behind it are neighbours in memory. A state of a part with keep that makes room for newer ones moves
+// once, to the older states. So the ring stays short, and with it what a client reads and writes again and
+// again.
 //
-// True at all times: states ascend in tick and do not overlap; the newest kBaselineSends are here, and of
-// those in parts with keep the newest kKeptStates, but for what forget_before() let go; the newest
-// kDrawnStates are here in any case. The memory grows in two steps at most, and stays.
+// True at all times: states ascend in tick and do not overlap, the older ones before those of the ring; the
+// newest kBaselineSends are here, and of those in parts with keep the newest kKeptStates, but for what
+// forget_before() let go; the newest kDrawnStates are in the ring in any case. The memory grows in two steps
+// at most, and stays.
 #pragma once
 
 #include <algorithm>
@@ -43,7 +46,7 @@ class ReceivedStates {
   void release() {
     cells_.reset();
     size_ = draft_ = 0;
-    head_ = count_ = kept_ = capacity_ = 0;
+    head_ = count_ = kept_ = older_head_ = older_count_ = capacity_ = 0;
   }
   size_t memory_bytes() const { return size_ * sizeof(Word); }
   /// The object comes to this client, once more or for the first time: what is drawn begins after `removed`.
@@ -101,22 +104,21 @@ class ReceivedStates {
   /// Gives states of long ago a later tick: ticks wrap.
   void age(Tick oldest);
   /// States in memory, those that were let go included.
-  uint32_t held() const { return count_; }
+  uint32_t held() const { return uint32_t{count_} + older_count_; }
 
  private:
   // A cell: two ticks, flags, and from kWords on the words of the state.
   static constexpr size_t kTick = 0, kHeldUntil = 1, kFlags = 2, kWords = 3;
   static constexpr Word kRests = 1, kKeep = 2;  // flags: the state rests; it came in a part with keep
-  static constexpr uint32_t kMostStates = kBaselineSends + kKeptStates;
-  static constexpr uint32_t kMostCells = kMostStates + 1;  // one is for the draft
-  // `index` 0 is the oldest state; at(held()) is the cell of the draft.
+  static constexpr uint32_t kMostCells = kBaselineSends + 1;  // of the ring; one is for the draft
+  // `index` 0 is the oldest state of the ring; at(count_) is the cell of the draft.
   Word* at(uint32_t index) { return cells_.get() + index_of(index) * stride_; }
   const Word* at(uint32_t index) const { return cells_.get() + index_of(index) * stride_; }
   size_t index_of(uint32_t index) const {
     const uint32_t i = head_ + index;
     return i < capacity_ ? i : i - capacity_;
   }
-  // The cell of the state that `newer` states followed; at(held() - 1 - newer).
+  // The cell of the state that `newer` states followed; at(count_ - 1 - newer).
   Word* recent(uint32_t newer) { return cells_.get() + offset_of_recent(newer); }
   const Word* recent(uint32_t newer) const { return cells_.get() + offset_of_recent(newer); }
   size_t offset_of_recent(uint32_t newer) const {
@@ -130,6 +132,13 @@ class ReceivedStates {
     ++count_;
     draft_ += stride_;
     if (draft_ == uint32_t{capacity_} * stride_) draft_ = 0;
+  }
+  // Of the older states, 0 is the oldest.
+  Word* older(uint32_t index) {
+    return cells_.get() + (capacity_ + (older_head_ + index) % kKeptStates) * stride_;
+  }
+  const Word* older(uint32_t index) const {
+    return cells_.get() + (capacity_ + (older_head_ + index) % kKeptStates) * stride_;
   }
   static Word* words_of(Word* cell) { return cell + kWords; }
   static const Word* words_of(const Word* cell) { return cell + kWords; }
@@ -154,8 +163,11 @@ class ReceivedStates {
   static void end_before(Word* before, Tick tick, uint32_t interval_ticks);
   const Word* search(Tick tick, uint32_t* depth) const;
   Word* insert_anywhere(Tick tick, bool keep, uint32_t interval_ticks);
+  Word* insert_older(Tick tick, uint32_t interval_ticks);
+  bool release_oldest_kept(uint32_t index);
   Word* open_cell(uint32_t index);
-  void drop(uint32_t index);
+  void drop_oldest();
+  void drop_oldest_of_older();
   void make_room();
   void grow(uint32_t cells);
   void validate() const;
@@ -166,10 +178,12 @@ class ReceivedStates {
   uint32_t draft_ = 0;     // where the cell of the draft begins, in words
   Tick first_needed_ = 0;  // states before it that are neither the newest nor have keep were let go
   Tick stay_began_ = 0;    // states before it belong to an earlier stay of the object
-  uint8_t capacity_ = 0;   // cells in the ring
+  uint8_t capacity_ = 0;   // cells in the ring; those of the older states are behind them
   uint8_t head_ = 0;       // the cell of the oldest state
-  uint8_t count_ = 0;
-  uint8_t kept_ = 0;  // states with keep
+  uint8_t count_ = 0;      // states in the ring
+  uint8_t kept_ = 0;       // states with keep, the older ones included
+  uint8_t older_head_ = 0;
+  uint8_t older_count_ = 0;
 };
 
 }  // namespace lattice::replication

@@ -99,7 +99,11 @@ Word* ReceivedStates::insert_anywhere(Tick tick, bool keep, uint32_t interval_ti
   }
   Word* cell = open_cell(index);  // nothing moves when states come in order
   begin_cell(cell, tick, keep);
-  if (index > 0) end_before(at(index - 1), tick, interval_ticks);
+  if (index > 0) {
+    end_before(at(index - 1), tick, interval_ticks);
+  } else if (older_count_ != 0) {
+    end_before(older(older_count_ - 1), tick, interval_ticks);
+  }
   count_draft();
   if (keep) ++kept_;
   validate();

@@ -459,7 +459,10 @@ void ReplicaList::on_lost(const SentEntry& entry, Tick tick) {
   // The client has the state by an earlier entry. A rest that named the one that was lost said nothing to it.
   if (replica.acked_version >= version) {
     if (version != replica.sent_version || tick != replica.sent_tick) return;
-    if (replica.acked_tick == 0) replica.sent_tick = 0;  // no rested entry can name that state
+    if (replica.acked_tick == 0) {  // no rested entry can name that state
+      replica.sent_tick = 0;
+      replica.in_flight = false;
+    }
     return repeat_rest(entry.index());
   }
   if (came_into_step(entry.index(), tick)) {

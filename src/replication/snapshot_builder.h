@@ -142,6 +142,12 @@ class SnapshotBuilder {
     bool may_step = true;        // may come into step
     bool goes_with_own = false;  // an own object, or one in a group with one
   };
+  /// What the states of a group take, about.
+  struct GroupSize {
+    uint32_t group = 0;
+    uint32_t bytes = 0;
+    bool has_own = false;
+  };
   /// What leaves together where a budget has to choose.
   struct Unit {
     uint32_t lead = 0;  // its first candidate
@@ -164,7 +170,7 @@ class SnapshotBuilder {
   bool is_early(uint32_t slot, const Replica& replica, const SendTerms& terms) const;
   void end_unfit_steps(ReplicaList& recipient);
   void may_go_along(const Replica& replica, uint32_t slot, uint32_t index, const SendTerms& terms);
-  void complete_groups();
+  void complete_groups(const ReplicaList& recipient);
   size_t hold_back_new(const ReplicaList& recipient);
   void rank_groups();
   template <class Item, class Visit>
@@ -270,6 +276,7 @@ class SnapshotBuilder {
   bool any_new_ = false;            // among waiting_
   std::vector<uint64_t> by_group_;  // group << 32 | index in waiting_ or candidates_
   std::vector<uint32_t> members_;   // slots of a group
+  std::vector<GroupSize> sizes_;    // by group
   std::vector<uint32_t> groups_;
   std::vector<uint32_t> removals_;  // those that may go with this snapshot
   std::vector<Unit> units_;

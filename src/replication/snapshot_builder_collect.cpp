@@ -77,7 +77,7 @@ size_t SnapshotBuilder::collect(ReplicaList& recipient, uint32_t bound_bytes, bo
   }
   recipient.keep_awake(kept);
   if (any_groups_) {
-    complete_groups();
+    complete_groups(recipient);
     rank_groups();
   }
   held_back_ = hold_back_new(recipient);
@@ -204,8 +204,10 @@ bool SnapshotBuilder::collect_object(ReplicaList& recipient, uint32_t slot, uint
     replica.accumulator = 0;  // nothing to send (C-04)
     return false;
   }
-  // Of a placed object that never changed no state was sent that a rested entry could name.
-  const bool has_named = replica.acked_tick != 0 || replica.sent_tick != 0;
+  // Of a placed object that never changed no state was sent that a rested entry could name, and it names none
+  // of long ago.
+  const Tick named = replica.acked_tick != 0 ? replica.acked_tick : replica.sent_tick;
+  const bool has_named = named != 0 && tick_ - named <= static_cast<uint32_t>(kMaxBaselineTicks);
   if (has_newest && has_named) return collect_rest(recipient, slot, index, newest);
   const bool sent = is_on_its_way(replica, newest);
   // The client's own objects are few, and each part that has them all confirms them (D-40).

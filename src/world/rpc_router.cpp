@@ -103,8 +103,10 @@ void RpcRouter::receive(uint64_t now_ns, uint64_t sender, lattice_channel channe
     hand_over(sender, header, body);
   } else {
     RpcRefusal full = inbox_.hold(now_ns, sender, header, body, has_object);
-    // A call that is early is better than one that is lost.
-    if (full != RpcRefusal::kNone && inbox_.hasten(sender, header.network_id)) {
+    // A call that is early is better than one that is lost. What is hastened waits for its tick by now:
+    // poll() looks.
+    for (const bool hastens : {false, true}) {
+      if (full == RpcRefusal::kNone || (hastens && !inbox_.hasten(sender, header.network_id))) break;
       inbox_.poll(now_ns, *this);
       full = inbox_.hold(now_ns, sender, header, body, has_object);
     }

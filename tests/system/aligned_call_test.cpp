@@ -56,6 +56,25 @@ TEST_P(AlignedCall, comes_with_the_next_snapshot_for_an_object_as_it_was_placed)
   EXPECT_LE(time_to_hear(pair, object), kSoonMs);
 }
 
+TEST_P(AlignedCall, is_said_again_when_that_is_lost) {
+  InterestPair pair(GetParam());
+  const Thing state = {{5, 0}, 0};
+  const void* states[] = {&state};
+  for (lattice_world* world : {pair.server(), pair.client()}) {
+    ASSERT_EQ(lattice_place(world, 1, kThingType, states, 1), LATTICE_OK) << lattice_last_error();
+  }
+  ASSERT_TRUE(pair.connect()) << lattice_last_error();
+  pair.run(40);
+  const lattice_netid object = lattice_placed(pair.server(), 1);
+  ASSERT_EQ(pair.poke_in_time(object), LATTICE_OK) << lattice_last_error();
+  pair.cut(true);
+  pair.run(60);
+  pair.cut(false);
+  for (uint32_t ms = 0; pair.heard.empty() && ms < kWaitMs; ms += 5) pair.run(5);
+  EXPECT_EQ(pair.heard, Lines{poked_in_time(object)});
+  EXPECT_LE(time_to_hear(pair, object), kSoonMs);
+}
+
 // What is said to rest may have changed in the tick of the call, and the change may be lost.
 TEST_P(AlignedCall, does_not_overtake_the_state_of_its_tick) {
   InterestPair pair(GetParam());

@@ -140,6 +140,26 @@ TEST(ClientPause, LeavesTheRoundTripAsItWas) {
   }
 }
 
+// One silence is an accident. One after another is how the client reads, and what is on its way is not lost.
+TEST(ClientPause, ThatComesAllTheTimeCounts) {
+  PlayPair play;
+  play.pair.impair(20, 0);
+  lattice_netid crate = 0;
+  ASSERT_TRUE(play.connect([&](lattice_world* world, uint32_t tick) {
+    if (crate != 0) PlayPair::body(world, crate)->x = static_cast<float>(tick % 1000);
+  }));
+  crate = play.spawn(kCrateType);
+  play.run(2);
+  for (int i = 0; i < 20; ++i) {
+    play.pause_client(2.2);
+    play.run(0.01);
+  }
+  lattice_conn_stats stats;
+  lattice_conn_stats_init(&stats);
+  ASSERT_EQ(lattice_conn_get_stats(play.pair.server.conn, &stats), LATTICE_OK) << lattice_last_error();
+  EXPECT_GT(stats.rto_ms, 500);
+}
+
 INSTANTIATE_TEST_SUITE_P(Seconds, ServerPause,
                          testing::Values(Pause{0.2, 0}, Pause{0.5, 0}, Pause{1, 0}, Pause{2, 0}, Pause{5, 0},
                                          Pause{8, 0}, Pause{1, 5}, Pause{2, 5}, Pause{5, 5}, Pause{8, 5}),

@@ -155,8 +155,14 @@ void Pacer::end_round(const AckFeedback& feedback) {
 }
 
 void Pacer::on_feedback(const AckFeedback& feedback, uint64_t largest_acked) {
-  if (!controller_) return;
   const uint64_t now_ns = feedback.path.now_ns;
+  if (feedback.acked_packets != 0 || feedback.spurious_packets != 0) {
+    last_ack_ns_ = now_ns;
+    lost_since_ack_ = 0;
+  } else {
+    lost_since_ack_ += feedback.lost_packets;
+  }
+  if (!controller_) return;
   acked_packets_ += feedback.acked_packets;
   acked_bytes_ += feedback.acked_bytes;
   lost_packets_ +=
@@ -167,14 +173,8 @@ void Pacer::on_feedback(const AckFeedback& feedback, uint64_t largest_acked) {
     ++rtt_samples_;
   }
   controller_->on_feedback(feedback);
-  if (feedback.acked_packets != 0 || feedback.spurious_packets != 0) {
-    last_ack_ns_ = now_ns;
-    lost_since_ack_ = 0;
-  } else {
-    lost_since_ack_ += feedback.lost_packets;
-    if (lost_since_ack_ >= kSilentPackets && now_ns - last_ack_ns_ >= 2 * feedback.path.rto_ns) {
-      controller_->on_silence(now_ns);
-    }
+  if (lost_since_ack_ >= kSilentPackets && now_ns - last_ack_ns_ >= 2 * feedback.path.rto_ns) {
+    controller_->on_silence(now_ns);
   }
   if (largest_acked >= round_end_seq_ && now_ns - round_began_ns_ >= kMinRoundNs) end_round(feedback);
 }

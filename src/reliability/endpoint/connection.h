@@ -207,7 +207,9 @@ class alignas(64) Connection {
   void on_disconnect(const connection::SecureLink::Opened& packet);
   /// The number of the packet that carried the probe; 0 if the peer echoes none that this side sent.
   uint64_t on_echo(const wire::KeepaliveBody& body);
-  /// The peer acknowledges something again after a while without any acks.
+  /// Nothing was acknowledged for a while, and that is not how this peer reads.
+  bool was_cut_off() const;
+  /// The peer acknowledges something again.
   void end_silence();
   /// `echoed` is what on_echo() gave for the same packet.
   void apply_ack(uint64_t packet_seq, const wire::AckBlock& ack, std::optional<uint64_t> ack_delay_ns,

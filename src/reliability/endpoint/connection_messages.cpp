@@ -61,7 +61,7 @@ void Connection::apply_ack(uint64_t packet_seq, const wire::AckBlock& ack,
   }
   if (packet_seq == newest) ack_block_order_.on_newest(packet_seq, sent.largest_acked());
   note_probe_ack();
-  if (pacer_.is_cut_off(now_ns()) && (result.newly_acked != 0 || result.spurious != 0)) end_silence();
+  if (was_cut_off() && (result.newly_acked != 0 || result.spurious != 0)) end_silence();
   uint64_t sample_ns = kNoSample;
   // A packet that left for the old address says nothing about the new one.
   if (ack_delay_ns && result.has_sample && path_.was_used_at(result.sample_sent_ns) &&
@@ -80,6 +80,10 @@ void Connection::apply_ack(uint64_t packet_seq, const wire::AckBlock& ack,
   }
   answered_by_ = newest;
   if (connected()) detect_losses(&result, sample_ns);
+}
+
+bool Connection::was_cut_off() const {
+  return pacer_.is_cut_off(now_ns()) && rtt_.may_ignore();
 }
 
 // How long the peer was silent is no round trip, and no reason to wait so long for what is lost from now on.
@@ -305,7 +309,7 @@ uint64_t Connection::on_echo(const wire::KeepaliveBody& body) {
     count(Refusal::kEchoUnexpected);
     return 0;
   }
-  if (pacer_.is_cut_off(now_ns()) || !rtt_.tells(answered->sent_ns)) return answered->packet_seq;
+  if (was_cut_off() || !rtt_.tells(answered->sent_ns)) return answered->packet_seq;
   rtt_.add_delayed_sample({now_ns() - answered->sent_ns, uint64_t{body.echo_delay_us} * 1000,
                            context_.clock.unread_ns(), context_.clock.reading_every_ns()},
                           now_ns());

@@ -60,6 +60,8 @@ class RttEstimator {
   /// After a silence of the peer: what was sent before `now_ns` was answered late because of it, and says
   /// nothing of the path. What was sampled before stays.
   void ignore_sent_before(uint64_t now_ns) { told_since_ns_ = now_ns; }
+  /// False when there was no sample since the last silence: then that is how the peer reads, and it counts.
+  bool may_ignore() const { return sampled_at_ns_ > told_since_ns_; }
   /// Whether the answer to what was sent at `sent_ns` says something of the path.
   bool tells(uint64_t sent_ns) const { return sent_ns >= told_since_ns_; }
 

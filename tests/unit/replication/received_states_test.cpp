@@ -210,6 +210,22 @@ TEST(ReceivedStates, a_contradicted_rest_is_forgotten) {
   }
 }
 
+// The older states lie apart, and end where the next state begins all the same.
+TEST(ReceivedStates, a_late_state_ends_the_rest_of_an_older_one) {
+  ReceivedStates states;
+  states.reset(1);
+  states.insert(100, true);
+  states.rest(110);
+  for (Tick tick = 121; tick < 121 + kBaselineSends; ++tick) {
+    states.insert(tick, false);
+    states.forget_before(tick - 1, tick + 100);
+  }
+  *states.insert(105, true) = 5;
+  ASSERT_NE(states.find(105), nullptr);
+  EXPECT_EQ(*states.find(105), 5u);
+  ASSERT_NE(states.find(100), nullptr);
+}
+
 TEST(ReceivedStates, a_late_state_is_drawn_in_its_place) {
   ReceivedStates states;
   states.reset(1);

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/durations.h"
@@ -65,7 +66,7 @@ struct Host : RpcHost {
   }
   const serialization::TypeInfo* type_of(uint64_t network_id, uint32_t* slot) const override {
     *slot = 0;
-    return network_id == kDoor ? schema.find(kDoorType) : nullptr;
+    return network_id == kDoor && is_there ? schema.find(kDoorType) : nullptr;
   }
   Tick rpc_tick() const override { return stamped; }
   Tick known_until(uint32_t) const override { return tick; }
@@ -75,6 +76,7 @@ struct Host : RpcHost {
     return rpc->owner_only != 0 && sender != owner ? RpcRefusal::kNotOwner : RpcRefusal::kNone;
   }
   Schema schema;
+  bool is_there = true;
   uint64_t owner = kOwner;
   Tick tick = 100;
   Tick stamped = 100;
@@ -111,7 +113,8 @@ struct RpcRouterTest : testing::Test {
     router.prepare(host.schema, 1147);
     game.router = &router;
   }
-  void call(uint64_t now_ms, uint64_t sender, Tick tick) {
+  void call(uint64_t now_ms, uint64_t sender, Tick tick, bool waits_for_object = false) {
+    const bool was_there = std::exchange(host.is_there, true);
     host.stamped = tick;
     RpcCall rpc;
     rpc.network_id = kDoor;
@@ -119,7 +122,8 @@ struct RpcRouterTest : testing::Test {
     rpc.channel = kChannel;
     ASSERT_EQ(router.encode(rpc), RpcCallError::kNone);
     const std::vector<uint8_t> body(router.body().begin(), router.body().end());
-    router.receive(now_ms * kMs, sender, kChannel, body, false);
+    host.is_there = was_there;
+    router.receive(now_ms * kMs, sender, kChannel, body, waits_for_object);
   }
   Host host;
   Game game;
@@ -134,6 +138,15 @@ TEST_F(RpcRouterTest, WhereTooManyWaitForTheirTickTheyComeEarlyAndNoneIsLost) {
   host.tick = 1'000'000;
   router.poll(1 * kMs);
   EXPECT_EQ(game.callers.size(), kCalls);
+}
+
+TEST_F(RpcRouterTest, ThoseThatWaitedForTheObjectComeEarlyToo) {
+  host.is_there = false;
+  for (size_t i = 0; i < replication::RpcInbox::kMaxHeldPerObject; ++i) call(0, kOwner, 1'000'000, true);
+  host.is_there = true;
+  call(1, kOwner, 1'000'000, true);
+  EXPECT_EQ(router.refused(), 0u);
+  EXPECT_EQ(game.callers.size(), replication::RpcInbox::kMaxHeldPerObject);
 }
 
 TEST_F(RpcRouterTest, ACallThatIsNotAllowedHoldsNothingBack) {

@@ -109,7 +109,8 @@ typedef enum lattice_viewer_kind {
 } lattice_viewer_kind;
 
 /// Where a client looks from, and what it belongs to. When the object that it looks from is gone, or it owns
-/// none any more, it looks from where it looked last. A client that never had a place gets no object that is seen from near only.
+/// none any more, it looks from where it looked last. A client that never had a place gets no object that is
+/// seen from near only.
 typedef struct lattice_viewer {
   uint32_t struct_size;  ///< set by lattice_viewer_init()
   uint32_t kind;         ///< a lattice_viewer_kind
@@ -144,10 +145,10 @@ static inline void lattice_viewer_init(lattice_viewer* viewer) {
 LATTICE_API lattice_result lattice_conn_set_viewer(lattice_conn* conn, const lattice_viewer* viewer);
 
 /// Returns 1 when the client has the object, or will have it with its next snapshots, else 0. 0 too for an
-/// object that came after the client's set was made last: calls on it wait until that is known. A room, a team
-/// or an owner hides an object at once, also when the client hears of that later. In a world without
-/// interest_kind every connected client has every object. 0 with LATTICE_ERROR_NOT_FOUND when there
-/// is no such object, with LATTICE_ERROR_NOT_ALLOWED on a client.
+/// object that came after the client's set was made last: calls on it wait until that is known. A room, a
+/// team or an owner hides an object at once, also when the client hears of that later. In a world without
+/// interest_kind every connected client has every object. 0 with LATTICE_ERROR_NOT_FOUND when there is no
+/// such object, with LATTICE_ERROR_NOT_ALLOWED on a client.
 LATTICE_API int lattice_conn_has_object(lattice_conn* conn, lattice_netid object);
 
 #ifdef __cplusplus

@@ -22,11 +22,11 @@ extern "C" {
 ///
 /// Order at a client: on_spawn, then every reliable call the authority made on the object, then on_despawn. A
 /// call waits 2 s at most for its object: where the first state comes later, because the budget is small for
-/// what is sent, it is dropped and counted there (rpc_unknown_object). So it is where the object leaves the
-/// client's set again before its first state there. A reliable call made just before lattice_despawn() arrives where the object has come; it stays at the client
-/// until then, 10 s at most. An unreliable call may be lost; none arrives after on_despawn. A call by a
-/// client on an object that the authority has despawned meanwhile is refused and counted there. Source:
-/// docs/spec/data.md, rule D-35.
+/// what is sent, it is dropped and counted there (rpc_unknown_object). It is dropped too where the object
+/// leaves the client's set again before its first state is there. A reliable call made just before
+/// lattice_despawn() arrives where the object has come; it stays at the client until then, 10 s at most. An
+/// unreliable call may be lost; none arrives after on_despawn. A call by a client on an object that the
+/// authority has despawned meanwhile is refused and counted there. Source: docs/spec/data.md, rule D-35.
 ///
 /// Inside a resimulated tick (lattice_tick_context.is_resimulating) a call returns LATTICE_OK and sends
 /// nothing: it was sent when the tick ran for the first time.

@@ -170,6 +170,9 @@ class SnapshotBuilder {
   bool is_early(uint32_t slot, const Replica& replica, const SendTerms& terms) const;
   void end_unfit_steps(ReplicaList& recipient);
   void may_go_along(const Replica& replica, uint32_t slot, uint32_t index, const SendTerms& terms);
+  void measure_groups(const ReplicaList& recipient);
+  GroupSize* find_size(uint32_t group);
+  static uint32_t about_bytes(const ReplicaList& recipient, const Waiting& waiting);
   void complete_groups(const ReplicaList& recipient);
   size_t hold_back_new(const ReplicaList& recipient);
   void rank_groups();

@@ -33,18 +33,12 @@ void SnapshotBuilder::may_go_along(const Replica& replica, uint32_t slot, uint32
   along_.push_back(waiting);
 }
 
-// Where one object of a group goes, all go of which the client may lack the newest state. So it shows none of
-// them as they were before, whatever is lost. What it may lack is among those that are awake: it waits, or is
-// in along_. A group that fits no part is not completed: its objects do not come together anyway. A state in
-// pieces is not sent again (D-56), and an object that goes along has no rested entry beside its state (D-55).
-void SnapshotBuilder::complete_groups(const ReplicaList& recipient) {
-  if (along_.empty()) return;
+// What goes of each group, in ascending group.
+void SnapshotBuilder::measure_groups(const ReplicaList& recipient) {
   sizes_.clear();
-  const auto bytes_of = [&](const Waiting& waiting) {
-    return recipient.replica(waiting.index).entry_bytes + kMostBlockHeadBytes;
-  };
   for (const Waiting& waiting : waiting_) {
-    if (waiting.group != kNoSlot) sizes_.push_back({waiting.group, bytes_of(waiting), waiting.is_own});
+    if (waiting.group == kNoSlot) continue;
+    sizes_.push_back({waiting.group, about_bytes(recipient, waiting), waiting.is_own});
   }
   std::sort(sizes_.begin(), sizes_.end(),
             [](const GroupSize& a, const GroupSize& b) { return a.group < b.group; });
@@ -52,24 +46,40 @@ void SnapshotBuilder::complete_groups(const ReplicaList& recipient) {
   for (const GroupSize& one : sizes_) {
     if (groups == 0 || sizes_[groups - 1].group != one.group) {
       sizes_[groups++] = one;
-    } else {
-      sizes_[groups - 1].bytes += one.bytes;
-      sizes_[groups - 1].has_own = sizes_[groups - 1].has_own || one.has_own;
+      continue;
     }
+    GroupSize& sum = sizes_[groups - 1];
+    sum.bytes += one.bytes;
+    sum.has_own = sum.has_own || one.has_own;
   }
   sizes_.resize(groups);
-  const auto size_of = [&](const Waiting& waiting) -> GroupSize* {
-    const auto at =
-        std::lower_bound(sizes_.begin(), sizes_.end(), waiting.group,
-                         [](const GroupSize& each, uint32_t group) { return each.group < group; });
-    return at != sizes_.end() && at->group == waiting.group ? &*at : nullptr;
-  };
   for (const Waiting& waiting : along_) {
-    if (GroupSize* size = size_of(waiting)) size->bytes += bytes_of(waiting);
+    if (GroupSize* size = find_size(waiting.group)) size->bytes += about_bytes(recipient, waiting);
   }
+}
+
+SnapshotBuilder::GroupSize* SnapshotBuilder::find_size(uint32_t group) {
+  const auto at =
+      std::lower_bound(sizes_.begin(), sizes_.end(), group,
+                       [](const GroupSize& each, uint32_t wanted) { return each.group < wanted; });
+  return at != sizes_.end() && at->group == group ? &*at : nullptr;
+}
+
+// An entry is about as long as the one before of the object.
+uint32_t SnapshotBuilder::about_bytes(const ReplicaList& recipient, const Waiting& waiting) {
+  return recipient.replica(waiting.index).entry_bytes + kMostBlockHeadBytes;
+}
+
+// Where one object of a group goes, all go of which the client may lack the newest state. So it shows none of
+// them as they were before, whatever is lost. What it may lack is among those that are awake: it waits, or is
+// in along_. A group that fits no part is not completed: its objects do not come together anyway. A state in
+// pieces is not sent again (D-56), and an object that goes along has no rested entry beside its state (D-55).
+void SnapshotBuilder::complete_groups(const ReplicaList& recipient) {
+  if (along_.empty()) return;
+  measure_groups(recipient);
   const size_t collected = waiting_.size();
   for (const Waiting& waiting : along_) {
-    const GroupSize* size = size_of(waiting);
+    const GroupSize* size = find_size(waiting.group);
     if (size == nullptr) continue;
     const uint32_t room = config_.part_capacity_bytes / (size->has_own ? 2 : 1);
     const bool is_new = recipient.replica(waiting.index).acked_version == 0;

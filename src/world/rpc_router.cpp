@@ -101,19 +101,21 @@ void RpcRouter::receive(uint64_t now_ns, uint64_t sender, lattice_channel channe
     count_refusal(refusal);
   } else if (ready == Readiness::kReady && !inbox_.holds(header.network_id, sender)) {
     hand_over(sender, header, body);
-  } else {
-    RpcRefusal full = inbox_.hold(now_ns, sender, header, body, has_object);
-    // A call that is early is better than one that is lost. What is hastened waits for its tick by now:
-    // poll() looks.
-    for (const bool hastens : {false, true}) {
-      if (full == RpcRefusal::kNone || (hastens && !inbox_.hasten(sender, header.network_id))) break;
-      inbox_.poll(now_ns, *this);
-      full = inbox_.hold(now_ns, sender, header, body, has_object);
-    }
-    if (full != RpcRefusal::kNone) count_refusal(full);
+  } else if (const RpcRefusal full = hold(now_ns, sender, header, body, has_object);
+             full != RpcRefusal::kNone) {
+    count_refusal(full);
   }
   // Also one that is dropped: the authority counted it (D-35).
   if (replication::is_reliable_rpc(channel)) host_.reliable_rpc_arrived(header.network_id);
+}
+
+RpcRefusal RpcRouter::hold(uint64_t now_ns, uint64_t sender, const RpcHeader& header,
+                           std::span<const uint8_t> body, bool has_object) {
+  const RpcRefusal full = inbox_.hold(now_ns, sender, header, body, has_object);
+  if (full == RpcRefusal::kNone) return full;
+  inbox_.poll(now_ns, *this);  // some waited for their object, and it is here by now
+  if (inbox_.hasten(sender, header.network_id)) inbox_.poll(now_ns, *this);
+  return inbox_.hold(now_ns, sender, header, body, has_object);
 }
 
 bool RpcRouter::loop_back(uint64_t now_ns, uint64_t sender) {

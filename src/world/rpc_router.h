@@ -116,6 +116,10 @@ class RpcRouter : private replication::RpcSink {
   replication::RpcRefusal judge(uint64_t sender, const replication::RpcHeader& header) const;
   /// To the game, when the arguments can be decoded.
   void hand_over(uint64_t sender, const replication::RpcHeader& header, std::span<const uint8_t> body);
+  /// Puts a call into the inbox. Where that has no place for it, calls that wait for their tick make room:
+  /// one that is early is better than one that is lost.
+  replication::RpcRefusal hold(uint64_t now_ns, uint64_t sender, const replication::RpcHeader& header,
+                               std::span<const uint8_t> body, bool has_object);
   const serialization::RpcInfo* find(const replication::RpcHeader& header, uint32_t* slot) const;
 
   RpcHost& host_;

@@ -26,6 +26,15 @@ uint32_t seen(InterestPair& pair, lattice_netid object) {
   return thing.tick;
 }
 
+/// Both sides place the object with the key 1.
+void place(InterestPair& pair) {
+  const Thing state = {{5, 0}, 0};
+  const void* states[] = {&state};
+  for (lattice_world* world : {pair.server(), pair.client()}) {
+    ASSERT_EQ(lattice_place(world, 1, kThingType, states, 1), LATTICE_OK) << lattice_last_error();
+  }
+}
+
 class AlignedCall : public testing::TestWithParam<lattice_interest_kind> {};
 
 TEST_P(AlignedCall, comes_with_the_next_snapshot_where_nothing_changes) {
@@ -41,11 +50,7 @@ TEST_P(AlignedCall, comes_with_the_next_snapshot_where_nothing_changes) {
 
 TEST_P(AlignedCall, comes_with_the_next_snapshot_for_an_object_as_it_was_placed) {
   InterestPair pair(GetParam());
-  const Thing state = {{5, 0}, 0};
-  const void* states[] = {&state};
-  for (lattice_world* world : {pair.server(), pair.client()}) {
-    ASSERT_EQ(lattice_place(world, 1, kThingType, states, 1), LATTICE_OK) << lattice_last_error();
-  }
+  place(pair);
   ASSERT_TRUE(pair.connect()) << lattice_last_error();
   const lattice_netid object = lattice_placed(pair.server(), 1);
   pair.run(2000);
@@ -58,11 +63,7 @@ TEST_P(AlignedCall, comes_with_the_next_snapshot_for_an_object_as_it_was_placed)
 
 TEST_P(AlignedCall, is_said_again_when_that_is_lost) {
   InterestPair pair(GetParam());
-  const Thing state = {{5, 0}, 0};
-  const void* states[] = {&state};
-  for (lattice_world* world : {pair.server(), pair.client()}) {
-    ASSERT_EQ(lattice_place(world, 1, kThingType, states, 1), LATTICE_OK) << lattice_last_error();
-  }
+  place(pair);
   ASSERT_TRUE(pair.connect()) << lattice_last_error();
   pair.run(40);
   const lattice_netid object = lattice_placed(pair.server(), 1);
@@ -72,6 +73,18 @@ TEST_P(AlignedCall, is_said_again_when_that_is_lost) {
   pair.cut(false);
   for (uint32_t ms = 0; pair.heard.empty() && ms < kWaitMs; ms += 5) pair.run(5);
   EXPECT_EQ(pair.heard, Lines{poked_in_time(object)});
+  EXPECT_LE(time_to_hear(pair, object), kSoonMs);
+}
+
+// No entry names a state of so long ago (D-15): the state goes once more.
+TEST(AlignedCallAfterHours, comes_as_soon_as_after_seconds) {
+  constexpr uint32_t kRateHz = 128;
+  constexpr uint32_t kMs = (1u << 20) / kRateHz * 1000;
+  InterestPair pair(LATTICE_INTEREST_NONE, 0, nullptr, {.rate_hz = kRateHz});
+  ASSERT_TRUE(pair.connect()) << lattice_last_error();
+  const lattice_netid object = pair.spawn_at(5);
+  pair.run(kMs + kMs / 10);
+  EXPECT_LE(time_to_hear(pair, object), kSoonMs);
   EXPECT_LE(time_to_hear(pair, object), kSoonMs);
 }
 

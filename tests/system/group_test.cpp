@@ -97,6 +97,37 @@ TEST_F(Groups, appear_change_and_leave_as_one_under_loss) {
   }
 }
 
+// Its objects come one by one, so a state that is on its way is not sent again with others.
+TEST(LongGroups, cost_no_more_than_loose_objects) {
+  constexpr size_t kObjects = 300;
+  uint64_t entries[2] = {};
+  for (const bool is_attached : {false, true}) {
+    InterestPair pair;
+    ASSERT_TRUE(pair.connect()) << lattice_last_error();
+    std::vector<lattice_netid> all;
+    for (size_t i = 0; i < kObjects; ++i) {
+      all.push_back(pair.spawn_at(5));
+      if (!is_attached || i == 0) continue;
+      ASSERT_EQ(lattice_object_attach(pair.server(), all.back(), all.front()), LATTICE_OK);
+    }
+    pair.run(1000);
+    const auto received = [&pair] {
+      lattice_type_stats stats;
+      lattice_type_stats_init(&stats);
+      EXPECT_EQ(lattice_world_get_type_stats(pair.client(), kThingType, &stats), LATTICE_OK);
+      return stats.entries_received;
+    };
+    const uint64_t before = received();
+    for (uint32_t i = 1; i <= 200; ++i) {  // half of them in each snapshot or so
+      for (size_t k = i % 2; k < kObjects; k += 2) pair.write(all[k], 5, i);
+      pair.run(40);
+    }
+    entries[is_attached ? 1 : 0] = received() - before;
+  }
+  EXPECT_GT(entries[0], 20'000u);
+  EXPECT_LE(entries[1], entries[0] * 11 / 10);
+}
+
 // The change that was lost is sent again with the next of any other: nobody sits where the car was.
 TEST(GroupsThatChangeInPart, change_as_one_under_loss) {
   for (const bool is_own : {false, true}) {

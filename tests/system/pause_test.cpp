@@ -107,8 +107,12 @@ TEST_P(ServerPause, InputsAreUsedAgainAtOnce) {
 }
 
 // How long the client was silent is no round trip: what is lost afterwards is sent again as soon as before.
-TEST(ClientPause, LeavesTheRoundTripAsItWas) {
-  PlayPair play;
+class ClientPauseInMode : public testing::TestWithParam<lattice_congestion_mode> {};
+
+TEST_P(ClientPauseInMode, LeavesTheRoundTripAsItWas) {
+  MessagePairOptions options;
+  options.adjust = [](lattice_world_config* config) { config->congestion_mode = GetParam(); };
+  PlayPair play(options);
   lattice_impairment impairment;
   lattice_impairment_init(&impairment);
   impairment.delay_ms = 40;
@@ -139,6 +143,10 @@ TEST(ClientPause, LeavesTheRoundTripAsItWas) {
     EXPECT_LT(stats().rtt_ms, before.rtt_ms + 60);
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Modes, ClientPauseInMode,
+                         testing::Values(LATTICE_CONGESTION_DELAY, LATTICE_CONGESTION_GOOD_BAD,
+                                         LATTICE_CONGESTION_NONE));
 
 // One silence is an accident. One after another is how the client reads, and what is on its way is not lost.
 TEST(ClientPause, ThatComesAllTheTimeCounts) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/hash_index.h"
+#include "base/spaced_check.h"
 #include "lattice/types.h"
 #include "replication/authority.h"
 #include "replication/host_cells.h"
@@ -124,6 +125,9 @@ class ObjectTable {
   mutable std::vector<uint32_t> order_;  // kNoSlot: the object is gone
   mutable std::vector<uint32_t> place_;  // by slot: where the slot is in order_
   mutable bool in_order_ = true;         // false: order_ has gaps, or ids that do not ascend
+#if defined(LATTICE_VALIDATION)
+  mutable base::SpacedCheck check_;
+#endif
 };
 
 }  // namespace lattice::replication

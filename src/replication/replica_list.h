@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/spaced_check.h"
 #include "replication/changed_groups.h"
 #include "replication/join_progress.h"
 #include "replication/long_sends.h"
@@ -362,6 +363,9 @@ class ReplicaList {
   double mean_entry_bits_ = 64.0;
   uint64_t visited_ = 0;
   uint64_t acked_entries_ = 0;
+#if defined(LATTICE_VALIDATION)
+  mutable base::SpacedCheck check_;
+#endif
 };
 
 }  // namespace lattice::replication

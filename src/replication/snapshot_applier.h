@@ -13,6 +13,7 @@
 
 #include "base/hash_index.h"
 #include "base/ring.h"
+#include "base/spaced_check.h"
 #include "lattice/authoring/bit_reader.h"
 #include "replication/despawn_reason.h"
 #include "replication/encoding/plain_decoder.h"
@@ -331,6 +332,9 @@ class SnapshotApplier {
   uint32_t placed_slots_ = 0;
   size_t spare_bytes_ = 0;       // of the states in known_ that are of no object here
   std::vector<Word> discarded_;  // room for a state of a tombstone
+#if defined(LATTICE_VALIDATION)
+  mutable base::SpacedCheck check_;
+#endif
 };
 
 }  // namespace lattice::replication

@@ -1,6 +1,7 @@
 // How far a client has come with the objects that were there when it joined: the authority knows, and tells
 // the client.
 #include "interest_pair.h"
+#include "support/seed_share.h"
 
 namespace lattice::test::joining_test {
 namespace {
@@ -183,7 +184,7 @@ TEST(Joining, a_client_that_was_cut_off_for_a_moment_gets_its_snapshots_again) {
       pair.run(15);
     }
   };
-  for (int i = 0; i < 4; ++i) {
+  for (uint64_t i = 0; i < share_of_seeds(4); ++i) {
     pair.cut(true);
     run(1000);
     pair.cut(false);

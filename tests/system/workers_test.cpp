@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "arena.h"
+#include "support/seed_share.h"
 #include "thread_pool.h"
 
 namespace lattice::test::workers_test {
@@ -31,7 +32,7 @@ struct Pool {
 
 ArenaConfig crowd(Pool& pool, uint32_t worker_count) {
   ArenaConfig config;
-  config.clients = 60;  // they take turns: half of them in a tick
+  config.clients = static_cast<uint32_t>(share_of_seeds(60));  // they take turns: half of them in a tick
   config.props = 200;
   config.churn = false;
   lattice_impairment_init(&config.impairment);

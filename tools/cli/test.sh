@@ -114,12 +114,12 @@ threaded_files() {
 # are RelWithDebInfo with both compilers, and Debug with clang. Each build compiles the library alone, anew.
 guest_builds='
 gcc g++ Debug add_subdirectory
-gcc g++ Release FetchContent
-clang-14 clang++-14 MinSizeRel add_subdirectory
+clang-14 clang++-14 MinSizeRel FetchContent
 '
 guest_builds_long='
+gcc g++ Release FetchContent
 gcc g++ MinSizeRel add_subdirectory
-clang-14 clang++-14 Release FetchContent
+clang-14 clang++-14 Release add_subdirectory
 '
 
 run_guests() {

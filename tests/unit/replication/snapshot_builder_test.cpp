@@ -232,9 +232,9 @@ TEST(SnapshotBudget, is_never_exceeded_near_the_most_parts) {
 // Where groups take turns, one that has grown since its bytes were reserved may not fit them: now and then a
 // part of the budget stays free.
 TEST(SnapshotBudget, is_used_when_much_is_pending) {
-  constexpr uint64_t kSeeds = 12;
+  const uint64_t seeds = lattice::test::share_of_seeds(12);
   int all = 0, less_used = 0;
-  for (uint64_t run = 0; run < 3 * kSeeds; ++run) {
+  for (uint64_t run = 0; run < 3 * seeds; ++run) {
     const uint32_t budget = std::array{700u, 1400u, 4000u}[run % 3];
     SCOPED_TRACE(budget);
     Busy busy(budget + 7777 * (run / 3), 1100, 1200);

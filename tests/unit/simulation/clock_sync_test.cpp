@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "support/seed_share.h"
 #include "unit/simulation/clock_run.h"
 
 namespace lattice::simulation {
@@ -33,7 +34,7 @@ void expect_promise(const RunConfig& config, const RunResult& r) {
 }
 
 TEST(ClockSync, KeepsThePromiseOnEveryPath) {
-  for (const uint64_t seed : {1u, 2u}) {
+  for (uint64_t seed = 1; seed <= lattice::test::share_of_seeds(2); ++seed) {
     for (const double rtt : {0.0, 30.0, 100.0, 200.0, 300.0}) {
       for (const double jitter : {0.0, 5.0, 20.0, 30.0}) {
         for (const double loss : {0.0, 0.05, 0.10}) {

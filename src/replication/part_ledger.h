@@ -34,6 +34,12 @@ struct SentEntry {
     return {head_of(static_cast<uint32_t>(kind), index, stay), static_cast<uint16_t>(version),
             static_cast<uint16_t>(send)};
   }
+  /// A client may be owed twice as many removals as there are objects, and one place may serve for another of
+  /// them in each build. So both numbers are told whole: no state is named, which leaves room.
+  static SentEntry removal(uint32_t index, uint32_t stay) {
+    return {head_of(static_cast<uint32_t>(EntryKind::kRemoved), index, index >> kIndexBits),
+            static_cast<uint16_t>(stay), static_cast<uint16_t>(stay >> 16)};
+  }
   /// `place` is that of the group in the StepList when the block was sent.
   static SentEntry block(uint32_t group, uint32_t mask, uint32_t place) {
     return {head_of(kBlock, group, place & kStayMask), static_cast<uint16_t>(mask),
@@ -42,7 +48,7 @@ struct SentEntry {
   /// An entry about nothing: no group has the number.
   static SentEntry nothing() { return block(kIndexMask, 0, 0); }
 
-  /// Of the replica; for kRemoved, of the removal; for kBlock, the group.
+  /// Of the replica; for kBlock, the group.
   uint32_t index() const { return head & kIndexMask; }
   void set_index(uint32_t index) { head = (head & ~kIndexMask) | (index & kIndexMask); }
   /// An EntryKind or kBlock.
@@ -55,7 +61,9 @@ struct SentEntry {
   /// About an object of the set: neither a removal nor a block.
   bool is_of_replica() const { return kind() != kBlock && !is(EntryKind::kRemoved); }
   /// The objects of a block.
-  uint32_t mask() const { return uint32_t{version} | uint32_t{send} << 16; }
+  uint32_t mask() const { return both_halves(); }
+  uint32_t removal_index() const { return index() | stay() << kIndexBits; }
+  uint32_t removal_stay() const { return both_halves(); }
 
   // One word, not bit fields: those are written piece by piece, and read back before they are in the cache.
   uint32_t head = 0;
@@ -63,6 +71,7 @@ struct SentEntry {
   uint16_t send = 0;     // count of the states of the object that were sent
 
  private:
+  uint32_t both_halves() const { return uint32_t{version} | uint32_t{send} << 16; }
   static uint32_t head_of(uint32_t kind, uint32_t index, uint32_t stay) {
     return (index & kIndexMask) | kind << kIndexBits | stay << (kIndexBits + kKindBits);
   }

@@ -2,7 +2,6 @@
 
 #include "base/assert.h"
 #include "base/sequence.h"
-#include "replication/part_ledger.h"
 #include "replication/snapshot_format.h"
 
 namespace lattice::replication {
@@ -27,11 +26,11 @@ Removal& Removals::add(uint32_t slot, uint64_t network_id) {
     first_free_ = all_[index].next;
   }
   Removal& removal = all_[index];
-  const uint16_t stay = removal.stay;
+  const uint32_t stay = removal.stay;
   removal = Removal();
   removal.network_id = network_id;
   removal.slot = slot;
-  removal.stay = SentEntry::next_stay(stay);
+  removal.stay = stay;
   of_slot_.insert(slot, index);
   append(index, Removal::State::kWaits);
   return removal;
@@ -42,7 +41,7 @@ void Removals::end(uint32_t index) {
   mark_partial(removal, false);
   of_slot_.erase(removal.slot);
   unlink(index);
-  removal.stay = SentEntry::next_stay(removal.stay);
+  ++removal.stay;
   removal.next = first_free_;
   first_free_ = index;
 }

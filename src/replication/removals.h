@@ -31,7 +31,7 @@ struct Removal {
   uint32_t waits_from = 0;  // the last build before it came to wait, by number
   uint32_t next = 0;        // in its queue, or among the free ones
   uint32_t previous = 0;
-  uint16_t stay = 0;
+  uint32_t stay = 0;  // counts the removals that had the index
   State state = State::kWaits;
   bool left : 1 = false;     // the object lives on, outside of the client's set
   bool named : 1 = false;    // the client may not know the object by its slot

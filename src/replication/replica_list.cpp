@@ -403,7 +403,7 @@ inline void ReplicaList::on_acked(const SentEntry& entry, Tick tick, bool keep) 
   acked_entries_ += is_block ? base::popcount(entry.mask()) : 1;
   if (is_block) return on_block(entry, tick, keep, true);
   const auto kind = static_cast<EntryKind>(entry.kind());
-  if (kind == EntryKind::kRemoved) return removals_.on_acked(entry.index(), entry.stay());
+  if (kind == EntryKind::kRemoved) return removals_.on_acked(entry.removal_index(), entry.removal_stay());
   if (kind == EntryKind::kPiece) return on_pieces(entry, true);
   Replica& replica = replicas_[entry.index()];
   // Acks of entries from before a removal change nothing.
@@ -446,7 +446,7 @@ void ReplicaList::repeat_rest(uint32_t index) {
 void ReplicaList::on_lost(const SentEntry& entry, Tick tick) {
   if (entry.kind() == SentEntry::kBlock) return on_block(entry, tick, false, false);
   const auto kind = static_cast<EntryKind>(entry.kind());
-  if (kind == EntryKind::kRemoved) return removals_.on_lost(entry.index(), entry.stay());
+  if (kind == EntryKind::kRemoved) return removals_.on_lost(entry.removal_index(), entry.removal_stay());
   if (kind == EntryKind::kPiece) return on_pieces(entry, false);
   Replica& replica = replicas_[entry.index()];
   if (replica.stay != entry.stay()) return;

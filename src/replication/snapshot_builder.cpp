@@ -291,7 +291,7 @@ void SnapshotBuilder::account(ReplicaList& recipient, EntryKind kind, std::span<
     case EntryKind::kRemoved:
       for (const uint32_t at : order) {
         const uint32_t index = candidates_[at].index;
-        ledger.add(SentEntry::of(kind, index, recipient.removals()[index].stay));
+        ledger.add(SentEntry::removal(index, recipient.removals()[index].stay));
         recipient.removals().on_sent(index, tick_);
       }
       stats_.removed_entries += order.size();

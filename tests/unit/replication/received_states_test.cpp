@@ -326,7 +326,9 @@ TEST(ReceivedStates, the_newest_64_and_16_with_keep_are_always_here) {
             const Tick tick = base + (arrival + i * 37) % 97;
             const bool keep = (arrival + i) % 3 == 0;
             if (model.count(tick) != 0) {
-              RC_ASSERT(states.find(tick) == nullptr || states.insert(tick, keep) == nullptr);
+              // No || in RC_ASSERT: it evaluates both sides.
+              const bool is_refused = states.find(tick) == nullptr || states.insert(tick, keep) == nullptr;
+              RC_ASSERT(is_refused);
               continue;
             }
             model[tick] = keep;
@@ -336,7 +338,9 @@ TEST(ReceivedStates, the_newest_64_and_16_with_keep_are_always_here) {
             for (const auto& [t, k] : model) {
               const bool must = newest++ < kBaselineSends || (k && kept < kKeptStates);
               kept += k ? 1 : 0;
-              if (must) RC_ASSERT(states.find(t) != nullptr && *states.find(t) == t);
+              const Word* found = states.find(t);
+              const bool is_there = found != nullptr && *found == t;
+              if (must) RC_ASSERT(is_there);
             }
             RC_ASSERT(states.held() <= kBaselineSends + kKeptStates);
           }

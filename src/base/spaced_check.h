@@ -8,7 +8,8 @@ namespace lattice::base {
 
 class SpacedCheck {
  public:
-  /// Call it for each change. True when a look at `items` items is due: at each change while they are few.
+  /// Call it with each change. True when a look at all `items` items is due. Up to 128 items, that is always
+  /// so.
   bool is_due(size_t items) {
     constexpr size_t kItemsPerChange = 128;
     paid_ += kItemsPerChange;

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "base/assert.h"
 #include "base/compiler.h"
 #include "replication/snapshot_format.h"
 
@@ -29,13 +30,16 @@ struct SentEntry {
   /// The stay that follows `stay`.
   static uint16_t next_stay(uint32_t stay) { return static_cast<uint16_t>((stay + 1) & kStayMask); }
 
+  /// `kind` is not kRemoved.
   static SentEntry of(EntryKind kind, uint32_t index, uint32_t stay, uint32_t version = 0,
                       uint32_t send = 0) {
+    LATTICE_ASSERT(kind != EntryKind::kRemoved);
     return {head_of(static_cast<uint32_t>(kind), index, stay), static_cast<uint16_t>(version),
             static_cast<uint16_t>(send)};
   }
-  /// A client may be owed twice as many removals as there are objects, and one place may serve for another of
-  /// them in each build. So both numbers are told whole: no state is named, which leaves room.
+  /// There may be a removal for each slot, which is more than kIndexBits count. An index may serve for
+  /// another one in each build, which kStayBits would soon count again. A removal names no state, so both
+  /// numbers fit.
   static SentEntry removal(uint32_t index, uint32_t stay) {
     return {head_of(static_cast<uint32_t>(EntryKind::kRemoved), index, index >> kIndexBits),
             static_cast<uint16_t>(stay), static_cast<uint16_t>(stay >> 16)};
@@ -53,7 +57,7 @@ struct SentEntry {
   void set_index(uint32_t index) { head = (head & ~kIndexMask) | (index & kIndexMask); }
   /// An EntryKind or kBlock.
   uint32_t kind() const { return head >> kIndexBits & kKindMask; }
-  /// When the recipient's differs by now, the entry is about a stay that has ended.
+  /// Of the replica. When the recipient's differs by now, the entry is about a stay that has ended.
   uint32_t stay() const { return head >> (kIndexBits + kKindBits); }
   /// Where the group of a block most likely still is in the StepList.
   uint32_t likely_place() const { return stay(); }
@@ -62,13 +66,16 @@ struct SentEntry {
   bool is_of_replica() const { return kind() != kBlock && !is(EntryKind::kRemoved); }
   /// The objects of a block.
   uint32_t mask() const { return both_halves(); }
+  /// The numbers of a removal, as removal() got them.
   uint32_t removal_index() const { return index() | stay() << kIndexBits; }
   uint32_t removal_stay() const { return both_halves(); }
 
   // One word, not bit fields: those are written piece by piece, and read back before they are in the cache.
   uint32_t head = 0;
-  uint16_t version = 0;  // low bits of the version to which the entry leads
-  uint16_t send = 0;     // count of the states of the object that were sent
+  // Of a replica: low bits of the version to which the entry leads, and the count of its states that were
+  // sent. Else two halves of one number.
+  uint16_t version = 0;
+  uint16_t send = 0;
 
  private:
   uint32_t both_halves() const { return uint32_t{version} | uint32_t{send} << 16; }

@@ -13,6 +13,8 @@ namespace {
 constexpr size_t kLeastAwake = 32;  // room in the list of awake objects
 /// To look a change up costs as much as to look at so many objects of the set.
 constexpr size_t kLookupCost = 4;
+// SentEntry::removal() has room for the index of any: there is one for each slot at most.
+static_assert(slot_bound(kMaxObjects) <= uint64_t{1} << (SentEntry::kIndexBits + SentEntry::kStayBits));
 
 // A ledger holds the low bits; no entry is newer than the newest that was sent.
 uint32_t version_of(const SentEntry& entry, const Replica& replica) {

@@ -19,7 +19,8 @@ inline uint64_t share_of_seeds(uint64_t seeds) {
   return std::max<uint64_t>(1, seeds * asked_seeds() / kUsualSeeds);
 }
 
-/// Whether a case of a table is among those that run. They lie all over the table, of whatever width.
+/// Whether a case of a table is among those that run. They do not follow each other, so they are of many rows
+/// and columns.
 inline bool is_in_share(uint64_t number) {
   constexpr uint64_t kStride = 11;
   return number * kStride % kUsualSeeds < asked_seeds();

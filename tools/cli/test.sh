@@ -111,7 +111,8 @@ threaded_files() {
 }
 
 # Builds Lattice as a part of another project, in both ways, with the build types that the presets do not cover: those
-# are RelWithDebInfo with both compilers, and Debug with clang. Each build compiles the library alone, anew.
+# are RelWithDebInfo with both compilers, and Debug with clang. Each build compiles the library alone, anew. gcc's Release
+# has the options that the preset gives the library, so it waits for --long, as do further mixtures.
 guest_builds='
 gcc g++ Debug add_subdirectory
 clang-14 clang++-14 MinSizeRel FetchContent

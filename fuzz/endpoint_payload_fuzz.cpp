@@ -49,7 +49,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                               test::number_body(receipt), receipt + 1);
     ++receipt;
   }
-  rig.run(400 * test::kMs);
+  rig.run(1400 * test::kMs);
   require(rig.server.handler.connected.size() <= 1);
   require(rig.server.handler.ended.size() <= rig.server.handler.connected.size());
   for (const auto& [number, told] : rig.server.handler.receipts) require(told.size() == 1);

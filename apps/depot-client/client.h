@@ -55,8 +55,10 @@ class Client final : private depot::GameListener {
   /// Returns how many ticks ran.
   uint32_t pump();
   uint64_t time_to_tick_ns() const { return lattice_world_time_to_tick_ns(world_); }
-  /// Starts to end the connection. Call pump() for a quarter of a second afterwards.
+  /// Starts to end the connection. Call pump() afterwards while is_leaving().
   void leave();
+  /// The server has not answered the end of a connection yet. For a second at most.
+  bool is_leaving() const { return world_ != nullptr && stats().connections_leaving != 0; }
 
   State state() const { return state_; }
   /// The exit code for the reason why the connection ended.

@@ -21,7 +21,6 @@
 namespace app {
 namespace {
 
-constexpr uint64_t kGoodbyeNs = 250'000'000;  // three Disconnects 50 ms apart and the grace time (L-05)
 constexpr uint64_t kCrowdPollIntervalNs = 8'000'000;
 constexpr size_t kControlLineBytes = 4096;
 // Reports also go out while no ticks run, as before the connection is up.
@@ -188,9 +187,9 @@ class Program {
   void say_goodbye() {
     if (!anyone_left()) return;
     for (auto& client : clients_) client->leave();
-    // All of the time, though this side has ended at once: a goodbye may be lost, and is then said again.
-    const uint64_t until_ns = monotonic_ns() + kGoodbyeNs;
-    while (monotonic_ns() < until_ns) {
+    // This side has ended at once, but a goodbye may be lost: it is repeated until the server answers.
+    const auto is_leaving = [](const auto& client) { return client->is_leaving(); };
+    while (std::ranges::any_of(clients_, is_leaving)) {
       for (auto& client : clients_) client->pump();
       sleep_ns(5'000'000);
     }

@@ -60,9 +60,9 @@ LATTICE_API lattice_result lattice_disconnect_with(lattice_conn* conn, int reaso
 ///     return LATTICE_DISCONNECT_SERVER_FULL;
 LATTICE_API lattice_result lattice_set_admit_text(lattice_world* world, const char* text);
 
-/// Ends all connections of a world, and pumps it without ticks until the peers were told. Each is told three
-/// times, 50 ms apart, because a datagram may be lost: this blocks for about 150 ms, and for a second at
-/// most. Nobody can join meanwhile. on_disconnected is called for each connection. For the end of a program:
+/// Ends all connections of a world, and pumps it without ticks until the peers were told. Each is told every
+/// 50 ms until it answers, because a datagram may be lost: this blocks for a round trip, and where a peer is
+/// gone for a second. Nobody can join meanwhile. on_disconnected is called for each connection. For the end of a program:
 /// destroy the world next. `reason` and `text` are as for lattice_disconnect_with(), so `text` may be NULL.
 /// An authority that shuts down says LATTICE_DISCONNECT_HOST_LEFT, a client LATTICE_DISCONNECT_REQUESTED.
 ///

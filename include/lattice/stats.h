@@ -125,6 +125,10 @@ typedef struct lattice_world_stats {
   /// Longest time from the beginning of a pump to the beginning of the next, in the last 5 to 10 s: whatever
   /// kept the program from pumping. 0 before the second pump.
   uint64_t pump_gap_max_ns;
+  /// Connections that this side has ended and whose peer has not answered that yet. A program that ends pumps
+  /// until it is 0: within a round trip, or within a second if the peer is gone.
+  uint32_t connections_leaving;
+  uint32_t reserved;  ///< 0
 } lattice_world_stats;
 
 /// All zero, with struct_size. Does nothing when `stats` is NULL. Does not set lattice_last_result().

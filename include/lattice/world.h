@@ -40,7 +40,8 @@ LATTICE_API lattice_world* lattice_world_create(const lattice_world_config* conf
                                                 const lattice_role_context* role);
 
 /// Frees a world with its connections. The peers are not told: to tell them, call lattice_disconnect() for
-/// each connection and pump for 200 ms first. `world` may be NULL: nothing happens.
+/// each connection and pump until connections_leaving of lattice_world_stats is 0, or call
+/// lattice_world_leave(), first. `world` may be NULL: nothing happens.
 /// LATTICE_ERROR_OUT_OF_ORDER inside a callback: the world stays.
 LATTICE_API lattice_result lattice_world_destroy(lattice_world* world);
 

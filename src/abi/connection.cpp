@@ -306,7 +306,7 @@ lattice_result lattice_set_admit_text(lattice_world* world, const char* text) {
 }
 
 lattice_result lattice_world_leave(lattice_world* world, int reason, const char* text) {
-  constexpr uint64_t kMostNs = 1'000'000'000;
+  constexpr uint64_t kMostNs = 1'200'000'000;  // The grace of a peer that is gone, and some.
   constexpr uint64_t kStepNs = 5'000'000;
   abi::WorldCall call(world);
   WorldInstance* instance = call.world();
@@ -320,7 +320,7 @@ lattice_result lattice_world_leave(lattice_world* world, int reason, const char*
     return fail(
         LATTICE_ERROR_UNSUPPORTED,
         "This world is on a simulated network, where time does not pass by itself. End the connections "
-        "with lattice_disconnect_with(), and pump for 200 ms.");
+        "with lattice_disconnect_with(), and pump until connections_leaving of lattice_world_stats is 0.");
   }
   std::string_view words;
   if (const lattice_result checked = check_end(*instance, reason, text, &words); checked != LATTICE_OK) {

@@ -142,6 +142,7 @@ lattice_result lattice_world_get_stats(lattice_world* world, lattice_world_stats
   value.rpcs_refused = stats.rpcs_refused;
   value.handshakes_verified = stats.handshakes_verified;
   value.pump_gap_max_ns = stats.pump_gap_max_ns;
+  value.connections_leaving = stats.connections_leaving;
   return lattice::abi::write_struct(value, out, "lattice_world_stats");
 }
 

@@ -58,7 +58,7 @@ OpResult Connector::connect(fragment::FragmentingEndpoint& endpoint, const base:
       keys_.erase(keys_.begin() + static_cast<std::ptrdiff_t>(key));  // one key, one token, one connection
       return OpResult::kOk;
     case reliability::ConnectResult::kFull:
-      *error = "Earlier connections are still saying goodbye. Connect again after 200 ms.";
+      *error = "Earlier connections are still saying goodbye. Connect again after a second.";
       return OpResult::kWouldBlock;
     case reliability::ConnectResult::kBadAddress:
       *error =

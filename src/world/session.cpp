@@ -221,6 +221,7 @@ WorldStats Session::stats() const {
     stats.bytes_sent = link.traffic.bytes_sent;
     stats.bytes_received = link.traffic.bytes_received;
     stats.datagrams_refused = link.refusals.total();
+    stats.connections_leaving = link.connections_leaving;
     if (const auto* server = endpoint_->server_handshake()) {
       stats.handshakes_verified = server->verified_count();
     }

@@ -22,6 +22,7 @@ struct WorldStats {
   double interpolation_delay_ms = 0, input_margin_ticks = 0, server_tick_estimate = 0;
   uint64_t rpcs_sent = 0, rpcs_received = 0, rpcs_refused = 0;
   uint64_t handshakes_verified = 0, pump_gap_max_ns = 0;
+  uint32_t connections_leaving = 0;
 };
 
 }  // namespace lattice::world

@@ -41,7 +41,7 @@ random() {
 
 joins=0 killed=0
 : >samples
-: >victims
+mkdir clients victims # by the number of the player: its log, and who was killed
 until=$(($(date +%s) + seconds))
 while [ "$(date +%s)" -lt "$until" ]; do
   kill -0 "$server_pid" 2>/dev/null || fail 'the server is gone'
@@ -55,10 +55,16 @@ while [ "$(date +%s)" -lt "$until" ]; do
   random 9
   joins=$((joins + 1))
   # shellcheck disable=SC2086 # no words, or two
-  "$client" --data-dir data --bot --seed "$joins" --seconds $((number + 1)) $link >/dev/null 2>"client$((joins % 50))" &
+  "$client" --data-dir data --bot --seed "$joins" --seconds $((number + 1)) $link >/dev/null 2>"clients/$joins" &
+  echo "$! $joins" >>pids
   random 7
   if [ "$number" = 0 ]; then
-    ! pkill -KILL -o -x -P $$ depot-client || killed=$((killed + 1))
+    victim=$(pgrep -o -x -P $$ depot-client) || victim=none
+    if kill -KILL "$victim" 2>/dev/null; then
+      killed=$((killed + 1))
+      # The last one: the system uses numbers of processes again.
+      touch "victims/$(awk -v pid="$victim" '$1 == pid { player = $2 } END { print player }' pids)"
+    fi
   fi
   sleep 1
   rss=$(awk '/^VmRSS/ { print $2 }' "/proc/$server_pid/status")
@@ -87,13 +93,23 @@ verdict=$(awk '
   }' samples)
 connected=$(grep -c '"msg":"connected"' log) || true
 ended=$(grep -c '"msg":"disconnected"' log) || true
-timeouts=$(grep -c '"reason":"timeout"' log) || true
+timeouts=0 lost_goodbyes=0
+# The identity of a player is its number, the lowest byte first.
+for identity in $(sed -n 's/.*"player":"\([0-9a-f]*\)".*"reason":"timeout".*/\1/p' log); do
+  low=$(printf '%.2s' "$identity") rest=${identity#??}
+  player=$((0x$(printf '%.2s' "$rest")$low))
+  timeouts=$((timeouts + 1))
+  [ ! -f "victims/$player" ] || continue
+  grep -q '"msg":"disconnected","reason":"requested"' "clients/$player" || fail "player $player was lost while it played"
+  lost_goodbyes=$((lost_goodbyes + 1))
+done
 p99=$(sed -n 's/.*"tick_p99_ms":\([0-9.]*\).*/\1/p' telemetry | sort -n | tail -n 1)
-echo "soak: ${seconds} s, $joins clients started, $killed killed; $connected joined, $ended ended, $timeouts by timeout"
+echo "soak: ${seconds} s, $joins clients started, $killed killed; $connected joined, $ended ended, $timeouts by timeout, $lost_goodbyes of them after a goodbye"
 echo "soak: $verdict; worst tick p99 of any second: $p99 ms"
 case $verdict in
   *GROWS* | *LEAKS*) fail "memory or descriptors: $verdict" ;;
 esac
 [ "$connected" = "$ended" ] || fail "$connected joined and $ended ended"
 [ "$connected" -ge $((joins * 7 / 10)) ] || fail "only $connected of $joins got in"
-[ "$timeouts" -le "$killed" ] || fail "$timeouts players timed out, and $killed were killed"
+# All of a goodbye's copies fall into one burst of the link "train" for 3 in 100 of those who leave over it.
+[ "$lost_goodbyes" -le $((2 + joins / 50)) ] || fail "$lost_goodbyes of $joins left, and their goodbyes were lost"

@@ -138,6 +138,8 @@ class alignas(64) Connection {
   void disconnect(connection::DisconnectReason reason, std::string_view text);
   /// This side has ended it and told the application.
   bool is_leaving() const { return lifecycle_.state() == connection::State::kDisconnecting && !is_listed_; }
+  /// It is one of EndpointStats::connections_leaving until it is freed.
+  bool counts_as_leaving() const { return timers_ && timers_->is_disconnecting(); }
   /// It is in the schedule's list of ending connections: updates leave it alone until the list is processed.
   bool is_listed() const { return is_listed_; }
   /// The application knows of the connection: it hears of the end too.

@@ -190,7 +190,10 @@ void Connection::disconnect(DisconnectReason reason, std::string_view text) {
   }
   if (!lifecycle_.allows(Event::kDisconnect)) return;  // Ending already.
   lifecycle_.apply(Event::kDisconnect);
-  if (lifecycle_.state() == State::kDisconnecting) timers_->begin_disconnect(now_ns());
+  if (lifecycle_.state() == State::kDisconnecting) {
+    timers_->begin_disconnect(now_ns());
+    ++context_.totals.connections_leaving;
+  }
   note_end(reason, 0, text);
 }
 

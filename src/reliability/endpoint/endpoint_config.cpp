@@ -14,7 +14,7 @@ const char* endpoint_config_error(const EndpointConfig& config) {
   if (config.timers.timeout_ns <= config.timers.keepalive_idle_ns) {
     return "timers.timeout_ns: longer than keepalive_idle_ns";
   }
-  if (config.timers.disconnect_send_count == 0) return "timers.disconnect_send_count: at least 1";
+  if (config.timers.disconnect_grace_ns == 0) return "timers.disconnect_grace_ns: above 0";
   if (config.max_datagram_bytes < wire::kFloorDatagramBytes ||
       config.max_datagram_bytes > MtuSearch::kSizes.back()) {
     return "max_datagram_bytes: 1200 to 1472";

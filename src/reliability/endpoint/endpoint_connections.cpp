@@ -93,6 +93,7 @@ void Endpoint::Core::finish_phase() {
 void Endpoint::Core::free_connection(Connection& connection) {
   const ConnectionHandle handle = connection.handle();
   batch.seal_pending();  // Its Disconnect may still be waiting.
+  if (connection.counts_as_leaving()) --context.totals.connections_leaving;
   if (connection.is_incoming()) server->on_ended(connection.connection_id(), context.clock.now_ns());
   table.erase(handle);
   schedule.set(handle.slot, ServiceSchedule::kNever);

@@ -85,6 +85,7 @@ struct EndpointStats {
   connection::ClientDropCounters client_drops;  ///< Answers that this side's own handshakes refused.
   uint64_t connections_opened = 0;
   uint64_t connections_closed = 0;
+  uint32_t connections_leaving = 0;       ///< Now: this side has ended them, and the peer has not answered.
   uint64_t handshake_datagrams_sent = 0;  ///< Resets included.
   uint64_t resets_sent = 0;
   uint64_t connections_serviced = 0;  ///< By updates. An update skips a connection with nothing to do.

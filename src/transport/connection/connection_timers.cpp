@@ -40,30 +40,22 @@ uint64_t ConnectionTimers::timeout_at_ns() const {
 void ConnectionTimers::begin_disconnect(uint64_t now_ns) {
   LATTICE_ASSERT(!disconnecting_);
   disconnecting_ = true;
-  disconnect_started_ns_ = now_ns;
-}
-
-uint64_t ConnectionTimers::disconnect_due_ns() const {
-  return disconnect_started_ns_ + disconnects_sent_ * config_.disconnect_interval_ns;
+  disconnect_due_ns_ = now_ns;
+  grace_end_ns_ = now_ns + config_.disconnect_grace_ns;
 }
 
 bool ConnectionTimers::take_disconnect_send(uint64_t now_ns) {
-  if (!disconnecting_ || disconnects_sent_ >= config_.disconnect_send_count) return false;
-  if (now_ns < disconnect_due_ns()) return false;
-  ++disconnects_sent_;
+  if (!disconnecting_ || disconnect_finished(now_ns) || now_ns < disconnect_due_ns_) return false;
+  disconnect_due_ns_ = now_ns + config_.disconnect_interval_ns;
   return true;
 }
 
 bool ConnectionTimers::disconnect_finished(uint64_t now_ns) const {
-  return disconnecting_ && now_ns >= disconnect_started_ns_ + config_.disconnect_grace_ns;
+  return disconnecting_ && now_ns >= grace_end_ns_;
 }
 
 uint64_t ConnectionTimers::next_deadline_ns() const {
-  if (disconnecting_) {
-    const uint64_t grace_end_ns = disconnect_started_ns_ + config_.disconnect_grace_ns;
-    if (disconnects_sent_ >= config_.disconnect_send_count) return grace_end_ns;
-    return std::min(disconnect_due_ns(), grace_end_ns);
-  }
+  if (disconnecting_) return std::min(disconnect_due_ns_, grace_end_ns_);
   return std::min(timeout_at_ns(), keepalive_at_ns());
 }
 

@@ -1,6 +1,7 @@
 // The timers of one established connection (L-03, L-05, H-11): keepalive after 1 s without a sent packet,
-// timeout after 10 s without an authenticated packet, the 10 s of a half-open entry, and the three
-// Disconnects with their grace. Plain values driven by now_ns; the timers read no clock and send nothing.
+// timeout after 10 s without an authenticated packet, the 10 s of a half-open entry, and the Disconnects that
+// are repeated until the peer has answered or the grace is over. Plain values driven by now_ns; the timers
+// read no clock and send nothing.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +15,7 @@ struct TimerConfig {
   uint64_t timeout_ns = 10'000'000'000;
   uint64_t half_open_ns = 10'000'000'000;  ///< Whatever timeout_ns is.
   uint64_t disconnect_interval_ns = 50'000'000;
-  uint64_t disconnect_grace_ns = 200'000'000;
-  uint32_t disconnect_send_count = 3;
+  uint64_t disconnect_grace_ns = 1'000'000'000;  ///< Longer than most bursts of loss.
 };
 
 class ConnectionTimers {
@@ -37,12 +37,14 @@ class ConnectionTimers {
   /// Nothing authenticated for timeout_ns; of a half-open entry: it grew older than half_open_ns.
   bool timed_out(uint64_t now_ns) const;
   bool half_open() const { return half_open_; }
+  /// This side ends it.
+  bool is_disconnecting() const { return disconnecting_; }
   /// When the last packet opened, or else when the connection began.
   uint64_t heard_at_ns() const { return last_authenticated_ns_; }
 
   /// This side ends the connection at `now_ns`; the first Disconnect is due at once.
   void begin_disconnect(uint64_t now_ns);
-  /// True when a Disconnect should be sent now; counts it. At most disconnect_send_count times.
+  /// True when a Disconnect should be sent now; counts it. The last is sent before the grace is over.
   bool take_disconnect_send(uint64_t now_ns);
   /// The grace after begin_disconnect is over.
   bool disconnect_finished(uint64_t now_ns) const;
@@ -57,16 +59,14 @@ class ConnectionTimers {
   static constexpr uint64_t kNever = UINT64_MAX;
 
  private:
-  uint64_t disconnect_due_ns() const;
-
   uint64_t last_sent_ns_;
   uint64_t last_authenticated_ns_;
   bool half_open_;
   bool disconnecting_ = false;
-  uint32_t disconnects_sent_ = 0;
   TimerConfig config_;
   uint64_t started_ns_;
-  uint64_t disconnect_started_ns_ = 0;
+  uint64_t disconnect_due_ns_ = 0;  ///< When the next one may leave.
+  uint64_t grace_end_ns_ = 0;
 };
 
 }  // namespace lattice::connection

@@ -51,7 +51,7 @@ void expect_protocol_error(PacketType type, const Bytes& plaintext, Refusal refu
   wire::DisconnectBody body;
   ASSERT_TRUE(wire::parse_disconnect(goodbyes[0], &body));
   EXPECT_EQ(body.reason, static_cast<uint16_t>(DisconnectReason::kProtocolError));
-  rig.run(300 * kMs);
+  rig.run(1100 * kMs);
   EXPECT_EQ(rig.server.endpoint->connection_count(), 0u);
 }
 

@@ -93,7 +93,7 @@ TEST(EndpointReset, AConnectionThatTheServerEndedUnheardIsEndedToo) {
   begin(rig);
   rig.network.set_direction(rig.server.address, rig.client().address, {.blackout = true});
   rig.server.endpoint->disconnect(rig.server.connection, DisconnectReason::kKicked);
-  rig.run(500 * kMs);
+  rig.run(1500 * kMs);
   ASSERT_TRUE(rig.client().handler.ended.empty());
   rig.network.set_direction(rig.server.address, rig.client().address, {});
   ASSERT_TRUE(ended(rig, 2 * kSecond));

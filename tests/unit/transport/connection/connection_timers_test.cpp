@@ -41,19 +41,22 @@ TEST(ConnectionTimers, HalfOpenEntriesLiveTenSecondsAndStayQuiet) {
   EXPECT_TRUE(timers.keepalive_due(kStart + 5000 * kMs));
 }
 
-TEST(ConnectionTimers, ThreeDisconnectsFiftyMillisecondsApartAndTheGrace) {
+TEST(ConnectionTimers, DisconnectsFiftyMillisecondsApartUntilTheGraceIsOver) {
   ConnectionTimers timers({}, kStart, false);
   EXPECT_FALSE(timers.take_disconnect_send(kStart));
   timers.begin_disconnect(kStart);
   EXPECT_TRUE(timers.take_disconnect_send(kStart));
   EXPECT_FALSE(timers.take_disconnect_send(kStart + 49 * kMs));
   EXPECT_TRUE(timers.take_disconnect_send(kStart + 50 * kMs));
-  EXPECT_TRUE(timers.take_disconnect_send(kStart + 100 * kMs));
-  EXPECT_FALSE(timers.take_disconnect_send(kStart + 150 * kMs));
+  // One that leaves late is no reason for two at once.
+  EXPECT_TRUE(timers.take_disconnect_send(kStart + 220 * kMs));
+  EXPECT_FALSE(timers.take_disconnect_send(kStart + 269 * kMs));
+  EXPECT_TRUE(timers.take_disconnect_send(kStart + 999 * kMs));
+  EXPECT_FALSE(timers.take_disconnect_send(kStart + 1000 * kMs));
   EXPECT_FALSE(timers.keepalive_due(kStart + 60'000 * kMs));
   EXPECT_FALSE(timers.timed_out(kStart + 60'000 * kMs));
-  EXPECT_FALSE(timers.disconnect_finished(kStart + 199 * kMs));
-  EXPECT_TRUE(timers.disconnect_finished(kStart + 200 * kMs));
+  EXPECT_FALSE(timers.disconnect_finished(kStart + 999 * kMs));
+  EXPECT_TRUE(timers.disconnect_finished(kStart + 1000 * kMs));
 }
 
 TEST(ConnectionTimers, NextDeadlineIsWhenTheNextAnswerChanges) {
@@ -69,8 +72,8 @@ TEST(ConnectionTimers, NextDeadlineIsWhenTheNextAnswerChanges) {
   timers.begin_disconnect(kStart);
   EXPECT_EQ(timers.timeout_at_ns(), ConnectionTimers::kNever);
   EXPECT_EQ(timers.next_deadline_ns(), kStart);
-  for (const uint64_t at : {0u, 50u, 100u}) EXPECT_TRUE(timers.take_disconnect_send(kStart + at * kMs));
-  EXPECT_EQ(timers.next_deadline_ns(), kStart + 200 * kMs);
+  for (const uint64_t at : {0u, 50u, 980u}) EXPECT_TRUE(timers.take_disconnect_send(kStart + at * kMs));
+  EXPECT_EQ(timers.next_deadline_ns(), kStart + 1000 * kMs);
 }
 
 }  // namespace

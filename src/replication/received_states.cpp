@@ -25,7 +25,8 @@ uint32_t with_older(uint32_t cells) {
 void ReceivedStates::reset(uint32_t word_count) {
   static_assert(kMostCells <= UINT8_MAX);
   stride_ = static_cast<uint32_t>(kWords) + word_count;
-  head_ = count_ = kept_ = older_head_ = older_count_ = 0;
+  keep_ = 0;
+  count_ = older_head_ = older_count_ = 0;
   draft_ = 0;
   if (capacity_ != 0 && with_older(capacity_) * stride_ <= size_) return;
   grow(std::max<uint32_t>(kFirstCells, capacity_));
@@ -59,17 +60,16 @@ const Word* ReceivedStates::search(Tick tick, uint32_t* depth) const {
 void ReceivedStates::end_before(Word* before, Tick tick, uint32_t interval_ticks) {
   if (!base::tick_after(tick, before[kHeldUntil])) {
     before[kHeldUntil] = before[kTick];
-    before[kFlags] &= ~kRests;
+    before[kRests] = 0;
   }
   const Tick last_rest = tick - interval_ticks;
-  if ((before[kFlags] & kRests) != 0 && base::tick_after(last_rest, before[kHeldUntil]))
-    before[kHeldUntil] = last_rest;
+  if (before[kRests] != 0 && base::tick_after(last_rest, before[kHeldUntil])) before[kHeldUntil] = last_rest;
 }
 
 void ReceivedStates::rest(Tick tick) {
   if (count_ == 0) return;
   Word* newest = recent(0);
-  newest[kFlags] |= kRests;
+  newest[kRests] = 1;
   if (base::tick_after(tick, newest[kHeldUntil])) newest[kHeldUntil] = tick;
 }
 
@@ -92,20 +92,19 @@ Word* ReceivedStates::insert_anywhere(Tick tick, bool keep, uint32_t interval_ti
       index == 0 && (count_ == kBaselineSends ||
                      (older_count_ != 0 && !base::tick_after(tick, older(older_count_ - 1)[kTick])));
   if (is_older) return keep ? insert_older(tick, interval_ticks) : nullptr;
-  if (keep && kept_ == kKeptStates) keep = release_oldest_kept(index);
+  if (keep && kept() == kKeptStates) keep = release_oldest_kept(index);
   if (count_ == kBaselineSends) {
     drop_oldest();
     --index;
   }
   Word* cell = open_cell(index);  // nothing moves when states come in order
-  begin_cell(cell, tick, keep);
+  begin_cell(cell, tick);
   if (index > 0) {
     end_before(at(index - 1), tick, interval_ticks);
   } else if (older_count_ != 0) {
     end_before(older(older_count_ - 1), tick, interval_ticks);
   }
-  count_draft();
-  if (keep) ++kept_;
+  count_draft(count_ - index, keep);
   validate();
   return words_of(cell);
 }
@@ -115,7 +114,7 @@ Word* ReceivedStates::insert_older(Tick tick, uint32_t interval_ticks) {
   uint32_t index = older_count_;
   while (index > 0 && base::tick_after(older(index - 1)[kTick], tick)) --index;
   if (index > 0 && older(index - 1)[kTick] == tick) return nullptr;
-  if (kept_ == kKeptStates) {
+  if (kept() == kKeptStates) {
     if (index == 0) return nullptr;  // of those with keep, the newest stay
     drop_oldest_of_older();
     --index;
@@ -123,10 +122,9 @@ Word* ReceivedStates::insert_older(Tick tick, uint32_t interval_ticks) {
   for (uint32_t i = older_count_; i > index; --i) copy_cell(older(i - 1), older(i));
   Word* cell = older(index);
   copy_cell(cells_.get() + draft_, cell);
-  begin_cell(cell, tick, true);
+  begin_cell(cell, tick);
   if (index > 0) end_before(older(index - 1), tick, interval_ticks);
   ++older_count_;
-  ++kept_;
   validate();
   return words_of(cell);
 }
@@ -138,11 +136,10 @@ bool ReceivedStates::release_oldest_kept(uint32_t index) {
     drop_oldest_of_older();
     return true;
   }
-  uint32_t oldest = 0;
-  while (!keeps(oldest)) ++oldest;
-  if (index <= oldest) return false;
-  at(oldest)[kFlags] &= ~kKeep;
-  --kept_;
+  const uint64_t oldest = std::bit_floor(keep_);
+  const auto newer = static_cast<uint32_t>(std::countr_zero(oldest));
+  if (index < count_ - newer) return false;
+  keep_ -= oldest;
   return true;
 }
 
@@ -157,15 +154,14 @@ void ReceivedStates::drop_oldest() {
   if (keeps(0)) {
     LATTICE_ASSERT(older_count_ < kKeptStates && capacity_ > kFirstCells);
     copy_cell(at(0), older(older_count_++));
+    keep_ -= uint64_t{1} << (count_ - 1);
   }
-  head_ = static_cast<uint8_t>(index_of(1));
   --count_;
 }
 
 void ReceivedStates::drop_oldest_of_older() {
   older_head_ = static_cast<uint8_t>((older_head_ + 1) % kKeptStates);
   --older_count_;
-  --kept_;
 }
 
 // What was let go and is not drawn goes: the states before the first needed one. Grows when few cells came
@@ -173,7 +169,8 @@ void ReceivedStates::drop_oldest_of_older() {
 void ReceivedStates::make_room() {
   uint32_t old_states = count_ - std::min<uint32_t>(count_, kDrawnStates);
   while (old_states > 0 && !base::tick_after(first_needed_, at(old_states - 1)[kTick])) --old_states;
-  for (; old_states > 0; --old_states) drop_oldest();
+  for (; old_states > 0 && keep_ >> (count_ - old_states) != 0; --old_states) drop_oldest();
+  count_ = static_cast<uint8_t>(count_ - old_states);  // none of them has keep
   if (count_ > capacity_ - capacity_ / 4) grow(capacity_ < kSteadyCells ? kSteadyCells : kMostCells);
   LATTICE_ASSERT(count_ < capacity_);
 }
@@ -187,7 +184,7 @@ void ReceivedStates::grow(uint32_t cells) {
   cells_ = std::move(grown);
   size_ = size;
   draft_ = count_ * stride_;
-  head_ = older_head_ = 0;
+  older_head_ = 0;
   capacity_ = static_cast<uint8_t>(cells);
 }
 
@@ -195,8 +192,7 @@ void ReceivedStates::age(Tick oldest) {
   if (empty()) return;
   while (older_count_ != 0 && base::tick_after(oldest, older(0)[kTick])) drop_oldest_of_older();
   while (count_ > 1 && base::tick_after(oldest, at(0)[kTick])) {
-    if (keeps(0)) --kept_;
-    at(0)[kFlags] = 0;
+    keep_ &= ~(uint64_t{1} << (count_ - 1));
     drop_oldest();
   }
   for (const size_t tick : {kTick, kHeldUntil}) {
@@ -209,19 +205,17 @@ void ReceivedStates::age(Tick oldest) {
 
 void ReceivedStates::validate() const {
 #if defined(LATTICE_VALIDATION)
-  LATTICE_ASSERT(count_ <= kBaselineSends && kept_ <= kKeptStates);
-  uint32_t kept = older_count_;
+  LATTICE_ASSERT(count_ <= kBaselineSends && kept() <= kKeptStates);
+  LATTICE_ASSERT(count_ == kBaselineSends || keep_ >> count_ == 0);
   for (uint32_t i = 0; i < older_count_; ++i) {
     const Word* next = i + 1 < older_count_ ? older(i + 1) : at(0);
     LATTICE_ASSERT(base::tick_after(next[kTick], older(i)[kHeldUntil]));
   }
   for (uint32_t i = 0; i < count_; ++i) {
-    kept += keeps(i) ? 1u : 0u;
     LATTICE_ASSERT(base::tick_distance(at(i)[kHeldUntil], at(i)[kTick]) >= 0);
     LATTICE_ASSERT(i == 0 || base::tick_after(at(i)[kTick], at(i - 1)[kHeldUntil]));
   }
-  LATTICE_ASSERT(kept == kept_ && with_older(capacity_) * stride_ <= size_);
-  LATTICE_ASSERT(draft_ == index_of(count_) * stride_);
+  LATTICE_ASSERT(with_older(capacity_) * stride_ <= size_ && draft_ < uint32_t{capacity_} * stride_);
 #endif
 }
 

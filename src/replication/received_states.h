@@ -15,10 +15,12 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 
+#include "base/compiler.h"
 #include "base/sequence.h"
 #include "replication/keep_ticks.h"
 #include "replication/snapshot_format.h"
@@ -46,7 +48,8 @@ class ReceivedStates {
   void release() {
     cells_.reset();
     size_ = draft_ = 0;
-    head_ = count_ = kept_ = older_head_ = older_count_ = capacity_ = 0;
+    keep_ = 0;
+    count_ = older_head_ = older_count_ = capacity_ = 0;
   }
   size_t memory_bytes() const { return size_ * sizeof(Word); }
   /// The object comes to this client, once more or for the first time: what is drawn begins after `removed`.
@@ -69,6 +72,18 @@ class ReceivedStates {
   const Word* find(Tick tick) const {
     uint32_t depth = 0;
     return find(tick, &depth);
+  }
+
+  /// Asks for what a delta against the state that `depth` newer ones follow reads and writes, or for the
+  /// beginning of it.
+  void prefetch_for_delta(uint32_t depth) const {
+    if (depth >= count_) return;
+    const size_t bytes = std::min<size_t>(stride_ * sizeof(Word), 128);
+    base::prefetch(cells_.get() + draft_, bytes);
+    base::prefetch(recent(depth), bytes);
+    base::prefetch(recent(0));
+    const bool is_full = count_ == capacity_ && count_ > kDrawnStates;
+    if (is_full) base::prefetch(recent(kDrawnStates));  // make_room() looks at it
   }
 
   /// Words to fill for a state that may follow. The next insert() takes them over. Valid until then; states
@@ -107,28 +122,27 @@ class ReceivedStates {
   uint32_t held() const { return uint32_t{count_} + older_count_; }
 
  private:
-  // A cell: two ticks, flags, and from kWords on the words of the state.
-  static constexpr size_t kTick = 0, kHeldUntil = 1, kFlags = 2, kWords = 3;
-  static constexpr Word kRests = 1, kKeep = 2;  // flags: the state rests; it came in a part with keep
+  // A cell: two ticks, a flag, and from kWords on the words of the state.
+  static constexpr size_t kTick = 0, kHeldUntil = 1, kRests = 2, kWords = 3;
   static constexpr uint32_t kMostCells = kBaselineSends + 1;  // of the ring; one is for the draft
   // `index` 0 is the oldest state of the ring; at(count_) is the cell of the draft.
-  Word* at(uint32_t index) { return cells_.get() + index_of(index) * stride_; }
-  const Word* at(uint32_t index) const { return cells_.get() + index_of(index) * stride_; }
-  size_t index_of(uint32_t index) const {
-    const uint32_t i = head_ + index;
-    return i < capacity_ ? i : i - capacity_;
-  }
-  // The cell of the state that `newer` states followed; at(count_ - 1 - newer).
-  Word* recent(uint32_t newer) { return cells_.get() + offset_of_recent(newer); }
-  const Word* recent(uint32_t newer) const { return cells_.get() + offset_of_recent(newer); }
-  size_t offset_of_recent(uint32_t newer) const {
-    const uint32_t back = (newer + 1) * stride_;
+  Word* at(uint32_t index) { return before_draft(count_ - index); }
+  const Word* at(uint32_t index) const { return before_draft(count_ - index); }
+  // The cell of the state that `newer` states followed.
+  Word* recent(uint32_t newer) { return before_draft(newer + 1); }
+  const Word* recent(uint32_t newer) const { return before_draft(newer + 1); }
+  Word* before_draft(uint32_t cells) { return cells_.get() + offset_before_draft(cells); }
+  const Word* before_draft(uint32_t cells) const { return cells_.get() + offset_before_draft(cells); }
+  size_t offset_before_draft(uint32_t cells) const {
+    const uint32_t back = cells * stride_;
     if (back > draft_) [[unlikely]]
       return draft_ + uint32_t{capacity_} * stride_ - back;
     return draft_ - back;
   }
-  // One more state, in the cell of the draft.
-  void count_draft() {
+  // One more state, in the cell of the draft; `newer` states follow it.
+  void count_draft(uint32_t newer, bool keep) {
+    const uint64_t older = keep_ >> newer << newer;
+    keep_ = (keep_ - older) | uint64_t{keep} << newer | older << 1;
     ++count_;
     draft_ += stride_;
     if (draft_ == uint32_t{capacity_} * stride_) draft_ = 0;
@@ -146,18 +160,20 @@ class ReceivedStates {
     const Word* cell = at(index);
     return !keeps(index) && index + 1 != count_ && base::tick_after(first_needed_, cell[kTick]);
   }
-  bool keeps(uint32_t index) const { return (at(index)[kFlags] & kKeep) != 0; }
+  bool keeps(uint32_t index) const { return (keep_ >> (count_ - 1 - index) & 1) != 0; }
+  // States with keep, the older ones included.
+  uint32_t kept() const { return static_cast<uint32_t>(std::popcount(keep_)) + older_count_; }
   Word* append(Tick tick, uint32_t interval_ticks) {
     Word* before = recent(0);
-    if ((before[kFlags] & kRests) != 0) end_before(before, tick, interval_ticks);
+    if (before[kRests] != 0) end_before(before, tick, interval_ticks);
     Word* cell = cells_.get() + draft_;
-    begin_cell(cell, tick, false);
-    count_draft();
+    begin_cell(cell, tick);
+    count_draft(0, false);
     return words_of(cell);
   }
-  static void begin_cell(Word* cell, Tick tick, bool keep) {
+  static void begin_cell(Word* cell, Tick tick) {
     cell[kTick] = cell[kHeldUntil] = tick;
-    cell[kFlags] = keep ? kKeep : 0;
+    cell[kRests] = 0;
   }
   void copy_cell(const Word* from, Word* to) const { std::copy_n(from, stride_, to); }
   static void end_before(Word* before, Tick tick, uint32_t interval_ticks);
@@ -173,15 +189,14 @@ class ReceivedStates {
   void validate() const;
 
   std::unique_ptr<Word[]> cells_;
+  uint64_t keep_ = 0;      // bit n: the state of the ring that n newer ones followed came in a part with keep
   uint32_t stride_ = 0;    // of cells, in words
   uint32_t size_ = 0;      // of cells_, in words
   uint32_t draft_ = 0;     // where the cell of the draft begins, in words
   Tick first_needed_ = 0;  // states before it that are neither the newest nor have keep were let go
   Tick stay_began_ = 0;    // states before it belong to an earlier stay of the object
   uint8_t capacity_ = 0;   // cells in the ring; those of the older states are behind them
-  uint8_t head_ = 0;       // the cell of the oldest state
   uint8_t count_ = 0;      // states in the ring
-  uint8_t kept_ = 0;       // states with keep, the older ones included
   uint8_t older_head_ = 0;
   uint8_t older_count_ = 0;
 };

@@ -232,6 +232,7 @@ class SnapshotApplier {
   SnapshotRefusal decode_entry(BitWindow& in, Tick tick, const BlockHead& head, bool is_first,
                                Entries* entries);
   SnapshotRefusal decode_delta(BitWindow& in, Tick tick, uint32_t index, Tick of_tick, Previous* previous);
+  void prefetch_after(uint32_t index) const;
   SnapshotRefusal decode_other(BitWindow* in, Tick tick, uint32_t index, Pending* entry, Previous* previous);
   SnapshotRefusal decode_full_head(BitReader& in, Tick tick, Pending* entry, Previous* previous) const;
   SnapshotRefusal decode_full(BitWindow& in, Tick tick, Pending* entry, Previous* previous);

@@ -182,6 +182,7 @@ inline SnapshotRefusal SnapshotApplier::decode_entry(BitWindow& in, Tick tick, c
   const uint32_t index = known_at(slot);
   const ObjectType* type = nullptr;
   if (index != kNotKnown) {
+    prefetch_after(index);
     Known& known = known_[index];
     if (known.decoded == decoding_) return SnapshotRefusal::kSlotTwice;
     known.decoded = decoding_;
@@ -207,6 +208,14 @@ inline SnapshotRefusal SnapshotApplier::decode_entry(BitWindow& in, Tick tick, c
   }
   ++run.entries;
   return refusal;
+}
+
+// The next entries are mostly about the next objects, and each waits for memory that the game has pushed out
+// of the caches since the last snapshot.
+inline void SnapshotApplier::prefetch_after(uint32_t index) const {
+  constexpr uint32_t kFar = 8, kNear = 4;
+  if (known_.size() - index > kFar) base::prefetch(&known_[index + kFar]);
+  if (known_.size() - index > kNear) known_[index + kNear].states.prefetch_for_delta(baseline_depth_);
 }
 
 void SnapshotApplier::count_traffic(const TrafficRun& run, size_t end_bit) {

@@ -100,7 +100,9 @@ typedef struct lattice_world_config {
   /// Bytes of the socket's buffer in each direction. The operating system may grant less. 4096..2^30, default
   /// 4 MiB.
   uint32_t socket_buffer_bytes;
-  uint32_t connect_budget_ms;  ///< how long a client tries to connect, 1000..60000, default 10000
+  /// How long a client tries to connect, 1000..60000, default 10000. From the first answer of a server on, its
+  /// token is good for 10 s: a longer time is of use while the server cannot be reached at all.
+  uint32_t connect_budget_ms;
   /// A connection ends when nothing was heard for so long. 1000..600000, default 10000. A value below 4000
   /// needs a smaller keepalive_interval_ms.
   uint32_t connection_timeout_ms;

@@ -28,8 +28,12 @@ void ReceivedStates::reset(uint32_t word_count) {
   keep_ = 0;
   count_ = older_head_ = older_count_ = 0;
   draft_ = 0;
-  if (capacity_ != 0 && with_older(capacity_) * stride_ <= size_) return;
-  grow(std::max<uint32_t>(kFirstCells, capacity_));
+  const auto has_room = [&](uint32_t cells) { return with_older(cells) * stride_ <= size_; };
+  // An object of another type may have left far more than this one could ever come to.
+  if (!has_room(kFirstCells) || size_ > 2 * with_older(kMostCells) * stride_) return grow(kFirstCells);
+  if (capacity_ == 0 || !has_room(capacity_)) {
+    capacity_ = has_room(kSteadyCells) ? uint8_t{kSteadyCells} : uint8_t{kFirstCells};
+  }
 }
 
 const Word* ReceivedStates::search(Tick tick, uint32_t* depth) const {
@@ -175,7 +179,7 @@ void ReceivedStates::make_room() {
   LATTICE_ASSERT(count_ < capacity_);
 }
 
-// To `cells`, which is no less than before.
+// To `cells`, which has room for the states that there are.
 void ReceivedStates::grow(uint32_t cells) {
   const uint32_t size = with_older(cells) * stride_;
   auto grown = std::make_unique_for_overwrite<Word[]>(size);

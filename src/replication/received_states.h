@@ -42,7 +42,7 @@ class ReceivedStates {
     const Word* words = nullptr;
   };
 
-  /// Empties it. Keeps the memory that it has.
+  /// Empties it. Keeps the memory that it has, unless that is far more than states of so many words can use.
   void reset(uint32_t word_count);
   /// Gives its memory back. reset() follows before it holds states again; until then it finds none.
   void release() {

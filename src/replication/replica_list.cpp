@@ -90,14 +90,14 @@ void ReplicaList::enter(uint32_t slot, uint64_t network_id) {
   const uint32_t index = add_index(slot);
   Replica& replica = replicas_[index];
   if (const uint32_t former = removals_.find(slot); former != Removals::kNone) {
-    if (removals_[former].network_id == network_id) {
-      // The client may still hold the object from its earlier stay, so a later leaving must remove it.
-      if (!removals_[former].acked()) note_held(index);
-      if (removals_[former].partial) partial_of_.insert(slot, 1);
-      removals_.end(former);
-    } else {
+    if (removals_[former].network_id != network_id) {
       replica.waits = true;
+    } else if (!removals_[former].acked()) {
+      // The client may still hold the object from its earlier stay, so a later leaving must remove it.
+      if (removals_[former].partial) partial_of_.insert(slot, 1);
+      note_held(index);
     }
+    // After the ack the slot rests on until a state of the object is sent: it may be destroyed before (D-42).
   }
   if (is_placed(slot)) begin_placed(replica);
   wake(index);
@@ -133,6 +133,7 @@ void ReplicaList::forget(uint32_t slot, uint64_t network_id, bool left) {
     const bool partial = partial_of_.take(slot) != 0;
     // Calls on an object that was never sent wait at the client for an object that will not come (D-38).
     if ((replica.held || rpc_count != 0) && !replica.waits) {
+      end_removal(slot);  // of an earlier stay
       Removal& removal = removals_.add(slot, network_id);
       removal.rpc_count = rpc_count;
       removal.left = left;
@@ -180,8 +181,15 @@ void ReplicaList::remove_index(uint32_t index) {
 
 void ReplicaList::note_held(uint32_t index) {
   if (replicas_[index].held) return;
+  LATTICE_ASSERT(!replicas_[index].waits);
   replicas_[index].held = true;
-  if (!is_placed(slots_.slot(index))) ++held_;
+  const uint32_t slot = slots_.slot(index);
+  end_removal(slot);
+  if (!is_placed(slot)) ++held_;
+}
+
+void ReplicaList::end_removal(uint32_t slot) {
+  if (const uint32_t index = removals_.find(slot); index != Removals::kNone) removals_.end(index);
 }
 
 uint32_t ReplicaList::room_for_new() const {
@@ -337,7 +345,8 @@ void ReplicaList::begin_build(Tick tick, uint32_t resend_ticks) {
   ledger_.clear_forgotten();
   removals_.begin_build(tick, resend_ticks);
   for (uint32_t at = removals_.rested(tick); at != Removals::kNone; at = removals_.rested(tick)) {
-    if (const uint32_t next = slots_.find(removals_[at].slot); next != SlotIndex::kNone) {
+    const uint32_t next = slots_.find(removals_[at].slot);
+    if (next != SlotIndex::kNone && replicas_[next].waits) {
       replicas_[next].waits = false;
       wake(next);
     }

@@ -284,6 +284,7 @@ class ReplicaList {
   void fit();
   void forget_stays(uint32_t index);
   uint32_t add_index(uint32_t slot);
+  void end_removal(uint32_t slot);
   void remove_index(uint32_t index);
   uint32_t find_active(uint32_t slot);
   uint32_t make_active(uint32_t slot, const SettledReplicas::State& state);

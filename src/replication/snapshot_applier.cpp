@@ -296,7 +296,11 @@ void SnapshotApplier::commit_rested(const Pending& entry, Tick tick) {
 void SnapshotApplier::bury(const Known& known) {
   const uint64_t network_id = known.network_id;
   const Tick removed_tick = known.removed_tick;
-  if (graves_.full()) free_tombstone(graves_.pop_front());
+  if (graves_.full()) {
+    const Tombstone oldest = graves_.pop_front();
+    const bool is_newer = forgotten_tick_ == 0 || base::tick_after(oldest.removed_tick, forgotten_tick_);
+    if (free_tombstone(oldest) && is_newer) forgotten_tick_ = oldest.removed_tick;
+  }
   graves_.push_back(Tombstone{network_id, removed_tick});
 }
 
@@ -306,16 +310,18 @@ void SnapshotApplier::expire_tombstones() {
          base::tick_distance(newest_tick_, graves_.front().removed_tick) > kStalePartTicks) {
     free_tombstone(graves_.pop_front());
   }
+  if (base::tick_distance(newest_tick_, forgotten_tick_) > kStalePartTicks) forgotten_tick_ = 0;
 }
 
-// Unless the object came back since, does so now, or was removed once more.
-void SnapshotApplier::free_tombstone(const Tombstone& grave) {
+// False if the object came back since, does so now, or was removed once more.
+bool SnapshotApplier::free_tombstone(const Tombstone& grave) {
   const uint32_t index = find_known(grave.network_id);
-  if (index == kNotKnown || index == coming_) return;
+  if (index == kNotKnown || index == coming_) return false;
   const Known& known = known_[index];
-  if (known.slot != kNoSlot || known.removed_tick != grave.removed_tick) return;
+  if (known.slot != kNoSlot || known.removed_tick != grave.removed_tick) return false;
   --tombstones_;
   free_known(index);
+  return true;
 }
 
 void SnapshotApplier::free_known(uint32_t index) {

@@ -75,8 +75,8 @@ class SnapshotApplier {
  public:
   enum class Result : uint8_t { kApplied, kStale, kRefused };
 
-  /// At most so many removed ids are remembered; beyond that the oldest is forgotten. An entry from before
-  /// its removal, 64 ticks late at most, is then malformed.
+  /// At most so many removed ids are remembered; beyond that the oldest is forgotten. Parts up to the tick of
+  /// its removal are stale from then on: they could be about it, and what is still wanted comes again.
   static constexpr uint32_t kMaxTombstones = 1 << 14;
   /// The states of removed objects stay while they take no more bytes together. Beyond that late deltas of
   /// these objects find no baseline: their part is not acked, and what is still wanted comes again.
@@ -276,7 +276,7 @@ class SnapshotApplier {
   void update_authority(uint32_t slot, const ObjectInfo& info, Tick tick);
   void bury(const Known& known);
   void expire_tombstones();
-  void free_tombstone(const Tombstone& grave);
+  bool free_tombstone(const Tombstone& grave);
   void free_known(uint32_t index);
   void begin_leaving(Known& known);
   void end_leaving(Known& known);
@@ -323,6 +323,7 @@ class SnapshotApplier {
   std::vector<TypeTraffic> traffic_;  // by ObjectType::index
   Tick newest_tick_ = 0;
   Tick aged_tick_ = 0;
+  Tick forgotten_tick_ = 0;  // tombstones of removals up to it made way; parts up to it are stale. 0: none
   uint32_t tombstones_ = 0;
   // Held removals, by index in known_, in the order in which they came.
   uint32_t first_leaving_ = kNotKnown, last_leaving_ = kNotKnown;

@@ -108,7 +108,8 @@ SnapshotRefusal SnapshotApplier::decode_header(BitReader& in, SnapshotHeader* he
   if (header->server_tick == 0) return SnapshotRefusal::kTick;
   if (newest_tick_ == 0) return SnapshotRefusal::kNone;
   const int32_t behind = base::tick_distance(newest_tick_, header->server_tick);
-  if (behind > kStalePartTicks) return SnapshotRefusal::kStale;
+  const bool is_forgotten = forgotten_tick_ != 0 && !base::tick_after(header->server_tick, forgotten_tick_);
+  if (behind > kStalePartTicks || is_forgotten) return SnapshotRefusal::kStale;
   return behind < -kMaxTickJump ? SnapshotRefusal::kTick : SnapshotRefusal::kNone;
 }
 
@@ -311,6 +312,8 @@ SnapshotRefusal SnapshotApplier::decode_full(BitWindow& in, Tick tick, Pending* 
       in.with_reader([&](BitReader& reader) { return decode_full_head(reader, tick, entry, previous); });
   if (refusal == SnapshotRefusal::kNone) refusal = check_full(*entry, tick);
   if (refusal != SnapshotRefusal::kNone) return refusal;
+  // Before each takes the memory of a state: an authority has no more objects than this side has room for.
+  if (fulls_.size() == mirror_.max_objects()) return SnapshotRefusal::kTooManyObjects;
   full_ids_.insert(entry->network_id, entry->remote_slot);
   full_slots_.insert(entry->remote_slot, entry->remote_slot);
   entry->full = static_cast<uint32_t>(fulls_.size());

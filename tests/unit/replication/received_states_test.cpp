@@ -144,7 +144,8 @@ TEST(ReceivedStates, memory_serves_the_next_object) {
     EXPECT_EQ(allocations_of([&] { states.reset(words); }), 0u) << words;
     EXPECT_EQ(allocations_of([&] { receive_like_a_client(states, 100, 1000); }), 0u) << words;
   }
-  EXPECT_EQ(allocations_of([&] { states.reset(9); }), 1u) << "longer words";
+  EXPECT_EQ(allocations_of([&] { states.reset(100); }), 0u) << "few long states";
+  EXPECT_EQ(allocations_of([&] { states.reset(200); }), 1u) << "longer ones";
 }
 
 TEST(ReceivedStates, a_draft_becomes_the_state_that_is_inserted) {
@@ -347,6 +348,29 @@ TEST(ReceivedStates, the_newest_64_and_16_with_keep_are_always_here) {
           base += ascend ? 3 : 0;
         }
       }));
+}
+
+// A record of an object that is gone serves the next one, which may be of another type.
+TEST(ReceivedStates, memory_is_that_of_the_type_whichever_type_was_there_before) {
+  constexpr uint32_t kLarge = 10'000, kSmall = 2;
+  const auto move = [](ReceivedStates& states, uint32_t count) {
+    for (Tick tick = 100; tick < 100 + count; ++tick) {
+      states.draft();
+      states.insert(tick, false);
+    }
+  };
+  ReceivedStates fresh, used;
+  fresh.reset(kSmall);
+  used.reset(kLarge);
+  used.reset(kSmall);
+  EXPECT_EQ(used.memory_bytes(), fresh.memory_bytes());
+  move(used, 60);
+  const size_t moved_bytes = used.memory_bytes();
+  used.reset(kSmall + 1);
+  EXPECT_EQ(used.memory_bytes(), moved_bytes) << "what is of use stays";
+  fresh.reset(kLarge);
+  used.reset(kLarge);
+  EXPECT_EQ(used.memory_bytes(), fresh.memory_bytes()) << "four states, not as many as the small one had";
 }
 
 }  // namespace

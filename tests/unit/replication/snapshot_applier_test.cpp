@@ -628,6 +628,37 @@ TEST_F(SnapshotApplierTest, the_oldest_of_too_many_removed_ids_is_forgotten) {
   EXPECT_FALSE(wide.applier.is_gone(buried, 50));
 }
 
+// More objects than that are destroyed at once, and packets overtake each other.
+TEST_F(SnapshotApplierTest, a_part_that_could_be_about_a_forgotten_removal_is_stale) {
+  Client wide(types, 40000);
+  ASSERT_EQ(wide.apply(Forger(49).lamp(0, 1, 1).done()), Result::kApplied);
+  const auto bury = [&](Tick tick, uint64_t first, uint64_t count) {
+    Forger many(tick);
+    for (uint64_t id = first; id < first + count; ++id) many.removed(id - 1, id);
+    ASSERT_EQ(wide.apply(many.done()), Result::kApplied);
+  };
+  bury(50, 1, 1);
+  for (uint64_t id = 2; id <= SnapshotApplier::kMaxTombstones; id += 2) bury(51, id, 2);
+  EXPECT_FALSE(wide.applier.is_gone(1, 50));
+  EXPECT_EQ(wide.apply(Forger(50).delta(0, 49, 3).done()), Result::kStale)
+      << "deltas of the object that was here";
+  EXPECT_EQ(wide.apply(Forger(48).lamp(0, 1, 1).done()), Result::kStale) << "and its first state";
+  EXPECT_EQ(wide.mirror.size(), 0u);
+  EXPECT_EQ(wide.apply(Forger(51).lamp(30'000, 30'001, 1).done()), Result::kApplied)
+      << "newer than what is forgotten";
+  EXPECT_EQ(wide.apply(Forger(114).done()), Result::kApplied);
+  EXPECT_EQ(wide.apply(Forger(50).done()), Result::kStale);
+  EXPECT_EQ(wide.apply(Forger(51).done()), Result::kApplied);
+}
+
+TEST_F(SnapshotApplierTest, a_part_has_no_more_full_entries_than_there_is_room_for_objects) {
+  Client small(types, 4);
+  Forger many(50);
+  for (uint64_t id = 1; id <= 5; ++id) many.lamp(id, id, 1);
+  EXPECT_EQ(small.apply(many.done()), Result::kRefused);
+  EXPECT_EQ(small.applier.refusal(), SnapshotRefusal::kTooManyObjects);
+}
+
 // Another one makes way for it, whose burial frees the oldest tombstone: its own.
 TEST_F(SnapshotApplierTest, an_object_comes_back_to_a_full_mirror_with_as_many_removed_ids_as_there_can_be) {
   Client full(types, 2);

@@ -82,6 +82,8 @@ void ClockSync::start(Tick server_tick, uint64_t received_ns, uint64_t srtt_ns) 
   margin_reports_ = 0;
   sent_count_ = 0;
   newest_sent_tick_ = 0;
+  batch_count_ = 0;
+  usual_batch_ = 1;
   wanted_ = config_.min_wanted_ticks;
   hits_in_row_ = 0;
   lead_settled_tick_ = server_tick;
@@ -174,8 +176,10 @@ void ClockSync::fold_margin(const SnapshotTiming& timing) {
 void ClockSync::fold_hit_or_miss(const SnapshotTiming& timing) {
   const Tick tick = timing.server_tick;
   if (!base::tick_after(tick, lead_settled_tick_)) return;
-  if (newest_sent_tick_ == 0 || base::tick_after(tick, newest_sent_tick_))
-    return;  // no input was sent for this tick
+  if (newest_sent_tick_ == 0) return;
+  // No input had left for this tick. Where that is one of the usual pauses between two, it comes too late.
+  const bool paused = base::tick_distance(tick, newest_sent_tick_) > static_cast<int32_t>(usual_batch_);
+  if (paused) return;
   if (base::tick_after(tick, timing.last_input_tick)) {
     ++stats_.missed_inputs;
     hits_in_row_ = 0;
@@ -194,7 +198,20 @@ void ClockSync::on_input_sent(TickTime position, uint64_t now_ns) {
   sent_phase_ = sent_count_ == 0 ? phase : sent_phase_ + (phase - sent_phase_) / 8.0;
   sent_[sent_count_ % kSentPhases] = SentPhase{now_ns, sent_phase_};
   ++sent_count_;
+  fold_batch(position.tick);
   newest_sent_tick_ = position.tick;
+}
+
+void ClockSync::fold_batch(Tick newest) {
+  if (newest_sent_tick_ == 0 || !base::tick_after(newest, newest_sent_tick_)) return;
+  // Of more ticks than that, the first never ran.
+  const auto most = static_cast<int32_t>(kMaxTicksPerAdvance);
+  const int32_t batch = std::min(base::tick_distance(newest, newest_sent_tick_), most);
+  batches_[batch_count_++ % kBatchSamples] = static_cast<uint8_t>(batch);
+  if (batch_count_ < kBatchSamples) return;
+  std::array<uint8_t, kBatchSamples> sorted = batches_;
+  std::nth_element(sorted.begin(), sorted.begin() + kBatchSamples / 2, sorted.end());
+  usual_batch_ = sorted[kBatchSamples / 2];
 }
 
 const ClockSync::SentPhase* ClockSync::sent_before(uint64_t ns) const {
@@ -211,7 +228,7 @@ Steering ClockSync::steer(TickTime position, Tick newest_sent_tick, uint64_t now
   if (!started_) return result;
   newest_position_ = position.tick;
   projected_margin_ = phase_of(position, now_ns) - server_phase_ - path_ticks();
-  const double ahead = projected_margin_ - wanted_;
+  const double ahead = projected_margin_ - batch_lag() - wanted_;
 
   if (stalled_) {
     if (ahead > 0.0) {
@@ -242,7 +259,7 @@ Steering ClockSync::jump(uint64_t now_ns) {
   stalled_ = false;
   newest_position_ = target.tick;
   lead_settled_tick_ = target.tick + 1;  // the inputs of the skipped ticks were never made
-  projected_margin_ = wanted_ - target.fraction;
+  projected_margin_ = wanted_ + batch_lag() - target.fraction;
   Steering result;
   result.event = ClockEvent::kJump;
   result.newest_tick = target.tick;

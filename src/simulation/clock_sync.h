@@ -7,20 +7,26 @@
 //   client phase   φ   of our own clock; it changes only because we steer
 //   path           P   = φ(when the input was sent) − σ − margin(reported): downlink + uplink delay in
 //                        ticks as the inputs themselves experienced it. Before any report: ceil(srtt/DT)
-//   wanted         w   the margin to aim for (T-02: 1–2 ticks; more when the path needs it)
-//   target         φ*  = σ + P + w, that is T-02's server_tick + (now − received)/DT + ceil(srtt/DT) + lead
+//   batch          b   inputs that usually leave together. Whoever draws less often than it ticks, or sends
+//                        every second tick, makes b ticks at once: the first waited for b − 1 others
+//   wanted         w   the margin to aim for, of the first input of a batch (T-02: 1–2 ticks; more when the
+//                        path needs it)
+//   target         φ*  = σ + P + b − 1 + w, that is T-02's
+//                        server_tick + (now − received)/DT + ceil(srtt/DT) + lead
 //
 // The rate is clamp(1 − 0.1·(margin − w), 0.9, 1.1) as T-02 says. `margin` is carried forward from the report
-// to the present: φ(now) − σ − P. Otherwise the loop would act on reports that are one round trip old, and at
-// a gain of 6/s it would oscillate as soon as the round trip exceeds about a quarter of a second. P does not
-// depend on our own steering, so there is no delayed feedback.
+// to the present, and is that of the first of a batch: φ(now) − σ − P − (b − 1). Otherwise the loop would act
+// on reports that are one round trip old, and at a gain of 6/s it would oscillate as soon as the round trip
+// exceeds about a quarter of a second. P does not depend on our own steering, so there is no delayed
+// feedback.
 //
 // The wanted margin is learned from misses and hits, not guessed from jitter. A snapshot of tick T reports
-// the newest input applied: T is a hit, an older tick is a miss. A miss raises w by half a tick. It does so
-// once per round trip, because reports in flight describe the old lead. Each hit lowers w by a tiny step. The
-// two balance when one report in 400 is a miss: w follows the 0.25 % quantile (stochastic approximation).
-// That is the smallest lead for this miss rate, whatever the distribution of jitter and loss. The spread of
-// snapshot arrivals gives only the first value.
+// the newest input applied: T is a hit, an older tick is a miss. Where the input of T has not even left, that
+// is a miss too, unless this side made a longer pause than it usually does. A miss raises w by half a tick.
+// It does so once per round trip, because reports in flight describe the old lead. Each hit lowers w by a
+// tiny step. The two balance when one report in 400 is a miss: w follows the 0.25 % quantile (stochastic
+// approximation). That is the smallest lead for this miss rate, whatever the distribution of jitter and loss.
+// The spread of snapshot arrivals gives only the first value.
 //
 // Must stay true: the client never stamps an input with a tick older than one it has already sent.
 #pragma once
@@ -105,7 +111,9 @@ class ClockSync {
   TickTime target_time(uint64_t now_ns) const;
 
   double wanted_ticks() const { return wanted_; }
-  /// The expected margin of an input sent at the last steer(): what the server will probably report.
+  /// Inputs that usually leave together, 1 or more.
+  uint32_t usual_batch() const { return usual_batch_; }
+  /// The expected margin of the newest input sent at the last steer(): what the server will probably report.
   double projected_margin_ticks() const { return projected_margin_; }
   /// How late snapshots arrive against server_time(): the 95th percentile of the last 64.
   uint64_t jitter_ns() const { return jitter_ns_; }
@@ -121,17 +129,21 @@ class ClockSync {
   };
   static constexpr size_t kSentPhases = 256;
   static constexpr size_t kLatenessSamples = 64;
+  static constexpr size_t kBatchSamples = 15;
 
   double ticks_at(uint64_t now_ns) const;
   double phase_of(TickTime time, uint64_t now_ns) const;
   TickTime time_of(double phase, uint64_t now_ns) const;
   double path_ticks() const;
-  double target_phase() const { return server_phase_ + path_ticks() + wanted_; }
+  /// How far the first of a batch is behind the newest, in ticks.
+  double batch_lag() const { return usual_batch_ - 1.0; }
+  double target_phase() const { return server_phase_ + path_ticks() + batch_lag() + wanted_; }
   void fold_interval(Tick server_tick, uint32_t stated_ticks);
   void fold_arrival(Tick server_tick, uint64_t received_ns);
   void fold_lateness(double lateness_ticks);
   void fold_margin(const SnapshotTiming& timing);
   void fold_hit_or_miss(const SnapshotTiming& timing);
+  void fold_batch(Tick newest);
   const SentPhase* sent_before(uint64_t ns) const;
 
   ClockSyncConfig config_;
@@ -159,6 +171,9 @@ class ClockSync {
   uint32_t sent_count_ = 0;
   double sent_phase_ = 0.0;
   Tick newest_sent_tick_ = 0;
+  std::array<uint8_t, kBatchSamples> batches_{};
+  uint32_t batch_count_ = 0;
+  uint32_t usual_batch_ = 1;  // their median, so that one long frame means nothing
 
   double wanted_;
   uint32_t hits_in_row_ = 0;

@@ -33,7 +33,7 @@ class ClockFollower {
   uint64_t end_receive();
 
   struct Step {
-    uint32_t due = 0;      // ticks to run now
+    uint32_t due = 0;      // ticks to run now, after a jump too
     Tick newest_tick = 0;  // the first of them follows this one
     bool jumped = false;   // newest_tick is not the one that was given
   };

@@ -29,6 +29,7 @@ struct RunConfig {
   PathConfig path;
   uint64_t seed = 1;
   double client_pump_hz = 60;
+  double client_frame_jitter_ms = 0;  // each frame takes up to so much more
   double client_drift_ppm = 0;
   uint32_t snapshot_every_ticks = 2;
   uint32_t input_every_ticks = 1;
@@ -88,7 +89,8 @@ class ClockRun {
       if (now_ns_ >= until_ns) break;
       if (client) {
         pump_client();
-        next_client_ns_ += client_period_ns_ + random_.next_below(kMs / 4);
+        const auto longer_ns = static_cast<uint64_t>(config_.client_frame_jitter_ms * 1e6);
+        next_client_ns_ += client_period_ns_ + random_.next_below(kMs / 4 + longer_ns);
       } else {
         pump_server();
         next_server_ns_ += 1'000'000'000 / 60;
@@ -188,10 +190,13 @@ class ClockRun {
     send(up_, last_up_ns_, std::move(packet));
     history_.mark_sent(client_newest_);
     clock_.on_input_sent(client_fixed_.position_at(client_newest_, now), now);
-    result_.mean_wanted += clock_.wanted_ticks();
+    result_.mean_wanted += wanted_of_newest();
     ++wanted_samples_;
     result_.max_wanted = std::max(result_.max_wanted, clock_.wanted_ticks());
   }
+
+  /// The margin is wanted of the first input of a message, and reported of the newest.
+  double wanted_of_newest() const { return clock_.wanted_ticks() + clock_.usual_batch() - 1; }
 
   void pump_server() {
     drain(up_, [&](const Packet& p) {
@@ -219,7 +224,7 @@ class ClockRun {
       packet.margin = buffer_.margin_quarter_ticks();
       packet.echo_sent_ns = echo_sent_ns_;
       packet.echo_held_since_ns = now_ns_ - echo_since_ns_;
-      margins_.push_back(std::abs(packet.margin / 4.0 - clock_.wanted_ticks()));
+      margins_.push_back(std::abs(packet.margin / 4.0 - wanted_of_newest()));
       result_.mean_margin += packet.margin / 4.0;
       send(down_, last_down_ns_, std::move(packet));
     }

@@ -54,8 +54,22 @@ TEST_F(ClockFollowerTest, jumps_after_a_pause_that_is_too_long_for_its_ticks) {
   now_ns += 5'000'000'000;
   const ClockFollower::Step step = clock.step(newest, 0, now_ns);
   EXPECT_TRUE(step.jumped);
-  EXPECT_EQ(step.due, 0u);
-  EXPECT_NEAR(step.newest_tick - newest, 300, 3);
+  EXPECT_EQ(step.due, 8u) << "the last of them run";
+  EXPECT_NEAR(step.newest_tick + step.due - newest, 300, 3);
+}
+
+TEST_F(ClockFollowerTest, ticks_though_every_frame_is_too_long_for_its_ticks) {
+  clock.start(1000, now_ns, 50'000'000);
+  base::Tick newest = step(0).newest_tick;
+  for (const uint64_t frame_ms : {150u, 200u, 500u}) {
+    for (int i = 0; i < 20; ++i) {
+      now_ns += frame_ms * 1'000'000;
+      const ClockFollower::Step next = step(newest);
+      EXPECT_EQ(next.due, 8u) << frame_ms;
+      EXPECT_GE(next.newest_tick, newest);
+      newest = next.newest_tick + next.due;
+    }
+  }
 }
 
 TEST_F(ClockFollowerTest, a_silence_is_from_arrival_to_arrival_and_never_below_nothing) {

@@ -62,8 +62,9 @@ LATTICE_API lattice_result lattice_set_admit_text(lattice_world* world, const ch
 
 /// Ends all connections of a world, and pumps it without ticks until the peers were told. Each is told every
 /// 50 ms until it answers, because a datagram may be lost: this blocks for a round trip, and where a peer is
-/// gone for a second. Nobody can join meanwhile. on_disconnected is called for each connection. For the end of a program:
-/// destroy the world next. `reason` and `text` are as for lattice_disconnect_with(), so `text` may be NULL.
+/// gone for a second. Who asks to join meanwhile is refused (LATTICE_DISCONNECT_SERVER_FULL). on_disconnected
+/// is called for each connection. For the end of a program: destroy the world next. `reason` and `text` are
+/// as for lattice_disconnect_with(), so `text` may be NULL.
 /// An authority that shuts down says LATTICE_DISCONNECT_HOST_LEFT, a client LATTICE_DISCONNECT_REQUESTED.
 ///
 /// LATTICE_ERROR_INVALID_ARGUMENT for another reason or text: nothing has ended. LATTICE_ERROR_UNSUPPORTED on

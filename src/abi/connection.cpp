@@ -327,13 +327,15 @@ lattice_result lattice_world_leave(lattice_world* world, int reason, const char*
     return checked;
   }
   const uint64_t until_ns = platform::monotonic_ns() + kMostNs;
-  do {  // Each time: a client that joins meanwhile is told too.
+  instance->world->set_closing(true);
+  do {  // Each time: a client that had been admitted is told as soon as it confirms.
     instance->world->disconnect_all(static_cast<connection::DisconnectReason>(reason), words);
     if (!instance->is_full_of_events()) instance->receive(instance->now());
     instance->world->send(instance->now());
     if (!instance->world->has_connections()) break;
     instance->world->socket().wait_readable(kStepNs);
   } while (platform::monotonic_ns() < until_ns);
+  instance->world->set_closing(false);
   return LATTICE_OK;
 }
 

@@ -127,8 +127,11 @@ class Session final : public reliability::EndpointHandler,
                   Now now);
   /// While the timeout is paused, silence ends no established connection.
   void set_timeout_paused(bool paused, Now now);
-  /// Ends all connections, those that begin included. Not inside a callback.
+  /// Ends all connections, those that begin included, but for clients that have not confirmed. Not inside a
+  /// callback.
   void disconnect_all(connection::DisconnectReason reason, std::string_view text);
+  /// While it closes, an authority refuses newcomers.
+  void set_closing(bool is_closing);
   /// The clock went back, which whoever reads it has put right.
   void count_clock_step() { ++clock_steps_; }
   /// False once no connection is left, not even one that says goodbye.

@@ -149,6 +149,10 @@ void Session::disconnect_all(connection::DisconnectReason reason, std::string_vi
   if (endpoint_) endpoint_->endpoint().disconnect_all(reason, text);
 }
 
+void Session::set_closing(bool is_closing) {
+  if (endpoint_) endpoint_->endpoint().set_closing(is_closing);
+}
+
 bool Session::has_connections() const {
   return endpoint_ && endpoint_->endpoint().connection_count() != 0;
 }

@@ -144,6 +144,8 @@ class alignas(64) Connection {
   bool is_listed() const { return is_listed_; }
   /// The application knows of the connection: it hears of the end too.
   bool is_announced() const { return end_.is_announced(); }
+  /// A client was admitted that has not confirmed: it cannot be told anything yet.
+  bool is_half_open() const { return is_incoming_ && lifecycle_.state() == connection::State::kHandshake; }
   /// True once when the connection has ended: what it still carries is lost, and report_end() is due.
   bool take_end();
   /// Tells the handler, if the application knows of the connection.

@@ -217,8 +217,12 @@ void Endpoint::set_issuers(std::span<const crypto::PublicKey> issuers) {
 
 void Endpoint::disconnect_all(connection::DisconnectReason reason, std::string_view text) {
   for (const auto& connection : core_->connections) {
-    if (connection) connection->disconnect(reason, text);
+    if (connection && !connection->is_half_open()) connection->disconnect(reason, text);
   }
+}
+
+void Endpoint::set_closing(bool is_closing) {
+  core_->is_closing = is_closing;
 }
 
 void Endpoint::set_placed(const wire::PlacedSummary& placed) {

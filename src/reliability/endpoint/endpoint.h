@@ -152,8 +152,10 @@ class Endpoint {
   /// The issuers whose tokens count from now on, 1 to 4. On an accepting endpoint. Who is connected stays.
   void set_issuers(std::span<const crypto::PublicKey> issuers);
 
-  /// Ends all connections.
+  /// Ends all connections, but for those that have not confirmed: nothing can be told to these.
   void disconnect_all(connection::DisconnectReason reason, std::string_view text);
+  /// While it closes, an accepting endpoint refuses newcomers.
+  void set_closing(bool is_closing);
 
   /// Reports every later datagram to `observer`, decrypted (borrowed; null ends the capture). Not from inside
   /// a callback. False, and nothing set, in a build without LATTICE_CAPTURE.

@@ -11,7 +11,8 @@ namespace lattice::reliability {
 connection::Admission Endpoint::Core::admit(const connection::AdmissionRequest& request) {
   // Several times what a newcomer takes: those who are connected need memory too, and go on.
   constexpr size_t kSpareBytes = 4 << 20;
-  if (is_full() && !request.has_place) {
+  if (is_closing) return {connection::DisconnectReason::kServerFull, "the server is shutting down", 0};
+  if (!has_place() && !request.has_place) {
     return {connection::DisconnectReason::kServerFull, "every place is taken", 0};
   }
   if (!platform::has_memory(kSpareBytes)) {
@@ -60,12 +61,17 @@ void Endpoint::Core::end_half_open(uint64_t connection_id) {
   free_connection(connection);
 }
 
-bool Endpoint::Core::make_place() {
-  if (!is_full()) return true;
+Connection* Endpoint::Core::first_leaving() const {
   const auto leaving = std::ranges::find_if(connections, [](const auto& c) { return c && c->is_leaving(); });
-  if (leaving == connections.end()) return false;
-  free_connection(**leaving);
-  return true;
+  return leaving == connections.end() ? nullptr : leaving->get();
+}
+
+bool Endpoint::Core::has_place() const {
+  return !is_full() || first_leaving() != nullptr;
+}
+
+void Endpoint::Core::make_place() {
+  if (is_full()) free_connection(*first_leaving());
 }
 
 void Endpoint::Core::on_accepted_client(connection::ServerAccepted& accepted) {

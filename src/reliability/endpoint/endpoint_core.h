@@ -83,7 +83,9 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   connection::Admission admit(const connection::AdmissionRequest& request) override;
   bool is_full() const { return table.size() == table.capacity(); }
   /// Whoever is gone leaves his place to a newcomer: all that was to come is the acknowledgement of his end.
-  bool make_place() override;
+  bool has_place() const override;
+  void make_place() override;
+  Connection* first_leaving() const;
   ConnectResult connect(const base::PathId& server, std::span<const uint8_t> token,
                         const crypto::KeyPair& client, ConnectionHandle* out);
   void end_half_open(uint64_t connection_id);
@@ -123,6 +125,7 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   connection::ConnectionTable table;
   base::PagedMemory connection_memory;
   std::vector<PlacedConnection> connections;  ///< By slot, in connection_memory.
+  bool is_closing = false;                    ///< Newcomers are refused.
   std::optional<connection::ServerHandshake> server;
   std::optional<connection::StatelessResets> resets;  ///< Together with `server`.
   std::unique_ptr<uint8_t[]> receive_buffers;

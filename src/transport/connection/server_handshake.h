@@ -106,8 +106,11 @@ class AdmissionPolicy {
   virtual ~AdmissionPolicy() = default;
   /// Called once per message 3 that is about to be accepted; must not call back into the handshake.
   virtual Admission admit(const AdmissionRequest& request) = 0;
-  /// Called before admit(). False: there is no place for a newcomer unless a half-open connection ends.
-  virtual bool make_place() = 0;
+  /// False: there is no place for a newcomer unless a half-open connection ends.
+  virtual bool has_place() const = 0;
+  /// Called once for a client that is admitted and for which no half-open connection ends; has_place() is
+  /// true.
+  virtual void make_place() = 0;
 };
 
 struct ServerAccepted {

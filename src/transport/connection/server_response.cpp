@@ -280,7 +280,7 @@ ServerResult ServerHandshake::settle(const base::PathId& from, const ServerMomen
     return result;
   }
   // A server that is full of players says so; half-open connections make it full for a moment only.
-  const bool needs_place = !policy_.make_place() && half_open_.size(moment.now_ns) != 0;
+  const bool needs_place = !policy_.has_place() && half_open_.size(moment.now_ns) != 0;
   const HalfOpenTable::Owner half_open_owner = this->half_open_owner(from, response);
   const std::optional<HalfOpenTable::Room> half_open_room =
       half_open_.room_for(half_open_owner, moment.now_ns, needs_place);
@@ -308,6 +308,8 @@ ServerResult ServerHandshake::settle(const base::PathId& from, const ServerMomen
     result.gave_way = half_open_room->gives_way;
     on_ended(result.gave_way, moment.now_ns);
     count(ServerRefusal::kHalfOpenLimit);
+  } else {
+    policy_.make_place();
   }
   const uint64_t connection_id = new_connection_id();
   Claim* claim = claims_.insert(response.token.token_id, owner, connection_id,

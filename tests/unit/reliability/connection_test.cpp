@@ -112,7 +112,8 @@ class ConnectionPair : public testing::Test, public connection::AdmissionPolicy 
   connection::Admission admit(const connection::AdmissionRequest&) override {
     return {DisconnectReason::kNone, {}, 42};
   }
-  bool make_place() override { return true; }
+  bool has_place() const override { return true; }
+  void make_place() override {}
   connection::ServerMoment moment() const { return {now_ns, kStartUnixS, 0}; }
 
   void connect() {

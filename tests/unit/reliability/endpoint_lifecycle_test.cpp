@@ -261,6 +261,45 @@ TEST(EndpointLifecycle, ANewcomerGetsThePlaceOfWhoLeaves) {
   EXPECT_EQ(rig.server.handler.ended.size(), 2u) << "each end is told once";
 }
 
+// Only who comes in takes a place: the goodbye to who was sent away goes on.
+TEST(EndpointLifecycle, ANewcomerThatIsRefusedTakesNoPlace) {
+  RigOptions options = with_delay(5);
+  options.client_count = 2;
+  options.server.max_connections = 1;
+  EndpointRig rig(std::move(options));
+  ASSERT_EQ(rig.connect(*rig.clients[0]), ConnectResult::kOk);
+  ASSERT_TRUE(rig.run_until(kSecond, [&] { return rig.server.handler.connected.size() == 1; }));
+  rig.clients[0]->endpoint.reset();
+  rig.server.endpoint->disconnect(rig.server.handler.connected[0], DisconnectReason::kKicked);
+  rig.server.handler.admission.refusal = static_cast<DisconnectReason>(300);
+  ASSERT_EQ(rig.connect(*rig.clients[1]), ConnectResult::kOk);
+  rig.run(100 * kMs);
+  ASSERT_EQ(rig.clients[1]->handler.ended.size(), 1u);
+  EXPECT_EQ(rig.clients[1]->handler.ended[0].reason, static_cast<DisconnectReason>(300));
+  EXPECT_EQ(rig.server.endpoint->stats().connections_leaving, 1u);
+}
+
+// A server closes while one client has been admitted and has not confirmed, and another asks.
+TEST(EndpointLifecycle, WhoComesWhileAServerClosesIsToldSo) {
+  RigOptions options = with_delay(20);
+  options.client_count = 2;
+  EndpointRig rig(std::move(options));
+  ASSERT_EQ(rig.connect(*rig.clients[0]), ConnectResult::kOk);
+  ASSERT_TRUE(rig.run_until(kSecond, [&] { return rig.server.endpoint->connection_count() == 1; }));
+  ASSERT_TRUE(rig.server.handler.connected.empty());
+  rig.server.endpoint->set_closing(true);
+  ASSERT_EQ(rig.connect(*rig.clients[1]), ConnectResult::kOk);
+  for (int i = 0; i < 100; ++i) {
+    rig.server.endpoint->disconnect_all(DisconnectReason::kHostLeft, "closing");
+    rig.run(5 * kMs);
+  }
+  EXPECT_EQ(rig.server.endpoint->connection_count(), 0u);
+  ASSERT_EQ(rig.clients[0]->handler.ended.size(), 1u);
+  EXPECT_EQ(rig.clients[0]->handler.ended[0].reason, DisconnectReason::kHostLeft);
+  ASSERT_EQ(rig.clients[1]->handler.ended.size(), 1u);
+  EXPECT_EQ(rig.clients[1]->handler.ended[0].reason, DisconnectReason::kServerFull);
+}
+
 // "The last message with a receipt, and the end when it comes" loses nothing.
 TEST(EndpointLifecycle, AGoodbyeAfterTheReceiptOfTheLastMessageLosesNothing) {
   for (uint64_t seed = 1; seed <= 50; ++seed) {

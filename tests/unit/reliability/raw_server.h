@@ -52,7 +52,8 @@ class RawServerOf final : public RawEndOf<AnyEndpoint>, private connection::Admi
   connection::Admission admit(const connection::AdmissionRequest&) override {
     return {connection::DisconnectReason::kNone, {}, 2};
   }
-  bool make_place() override { return true; }
+  bool has_place() const override { return true; }
+  void make_place() override {}
 };
 
 }  // namespace lattice::test

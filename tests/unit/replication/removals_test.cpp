@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "replication/part_ledger.h"
+#include "unit/replication/replication_fixture.h"
 
 namespace lattice::replication::test {
 namespace {
@@ -38,6 +39,68 @@ TEST(Removals, as_many_as_slots_are_told_apart) {
     EXPECT_TRUE(removals[index].acked()) << slot;
   }
   EXPECT_EQ(removals.unacked(), kSlots - 3);
+}
+
+/// Slots do not rest in the table, so that a slot is taken again at once.
+struct SlotRest : testing::Test {
+  /// Records, sends, lets the client have the parts, and acks them.
+  void step() {
+    authority.record();
+    for (const SnapshotPart& part : authority.send(recipient)) {
+      EXPECT_EQ(client.apply(part.bytes), SnapshotApplier::Result::kApplied);
+      recipient.on_receipt(part.receipt, true);
+    }
+    authority.tick += 2;
+  }
+  void despawn(uint32_t slot) {
+    recipient.destroyed(slot, authority.table.network_id(slot));
+    authority.despawn(slot);
+  }
+  uint32_t spawn() {
+    const uint32_t slot = authority.spawn(types.lamp());
+    recipient.enter(slot, authority.table.network_id(slot));
+    return slot;
+  }
+
+  Types types;
+  Authority authority{types, {}, 4096, kHistoryTicks, 0};
+  ReplicaList recipient{ReplicaList::Config{}};
+  Client client{types};
+};
+
+// It comes back into the set and is destroyed before a state of it is sent.
+TEST_F(SlotRest, it_goes_on_though_the_object_came_back_and_went_unsent) {
+  const uint32_t slot = spawn();
+  authority.record();
+  const std::vector<uint8_t> late = copy(authority.send(recipient).front().bytes);
+  authority.tick += 2;
+  recipient.leave(slot, 1);
+  step();
+  recipient.enter(slot, 1);
+  despawn(slot);
+  ASSERT_EQ(spawn(), slot);
+  step();
+  EXPECT_EQ(client.apply(late), SnapshotApplier::Result::kApplied) << "the first state of the old one";
+  EXPECT_EQ(client.mirror.size(), 0u) << "the new one waits";
+  for (int i = 0; i < 40; ++i) step();
+  EXPECT_NE(client.mirror.find(2), kNoSlot);
+}
+
+TEST_F(SlotRest, it_ends_when_the_object_is_sent_again_and_begins_anew_with_its_next_removal) {
+  const uint32_t slot = spawn();
+  step();
+  recipient.leave(slot, 1);
+  step();
+  EXPECT_EQ(recipient.removals().size(), 1u);
+  recipient.enter(slot, 1);
+  step();
+  EXPECT_EQ(recipient.removals().size(), 0u);
+  EXPECT_NE(client.mirror.find(1), kNoSlot);
+  const Tick removed = authority.tick;
+  recipient.leave(slot, 1);
+  step();
+  ASSERT_EQ(recipient.removals().size(), 1u);
+  EXPECT_EQ(recipient.removals()[recipient.removals().find(slot)].sent_tick, removed);
 }
 
 }  // namespace

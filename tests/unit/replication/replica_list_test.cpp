@@ -442,41 +442,6 @@ TEST_F(ReplicaListTest, a_slot_rests_64_ticks_though_the_removal_is_acked) {
   EXPECT_NE(client.mirror.find(2), kNoSlot);
 }
 
-// It comes back into the set and is destroyed before a state of it is sent.
-TEST_F(ReplicaListTest, a_slot_rests_though_its_object_came_back_and_went_unsent) {
-  const uint32_t slot = authority.spawn(types.lamp());
-  authority.record();
-  const std::vector<uint8_t> late = copy(authority.send(recipient).front().bytes);
-  authority.tick += 2;
-  recipient.leave(slot, 1);
-  resolve(step(), true);
-  recipient.enter(slot, 1);
-  authority.despawn(slot);
-  ASSERT_EQ(authority.spawn(types.lamp()), slot);
-  resolve(step(), true);
-  EXPECT_EQ(client.mirror.size(), 0u) << "the new object waits";
-  EXPECT_EQ(client.apply(late), SnapshotApplier::Result::kApplied)
-      << "the first state of the old one comes late";
-  EXPECT_EQ(client.mirror.size(), 0u);
-  for (int i = 0; i < 40; ++i) resolve(step(), true);
-  EXPECT_NE(client.mirror.find(2), kNoSlot);
-}
-
-TEST_F(ReplicaListTest, a_removal_after_a_return_that_was_sent_makes_the_slot_rest_anew) {
-  const uint32_t slot = authority.spawn(types.lamp());
-  settle();
-  recipient.leave(slot, 1);
-  resolve(step(), true);
-  recipient.enter(slot, 1);
-  resolve(step(), true);
-  EXPECT_EQ(recipient.removals().size(), 0u);
-  EXPECT_NE(client.mirror.find(1), kNoSlot);
-  const Tick removed = authority.tick;
-  recipient.leave(slot, 1);
-  resolve(step(), true);
-  EXPECT_EQ(only_removal().sent_tick, removed);
-}
-
 TEST_F(ReplicaListTest, of_several_objects_that_waited_for_a_slot_only_the_last_is_told) {
   const uint32_t slot = authority.spawn(types.lamp());
   settle();

@@ -82,10 +82,8 @@ class ScriptedPolicy final : public connection::AdmissionPolicy {
     if (out.peer_id == 0) out.peer_id = call_count;
     return out;
   }
-  bool make_place() override {
-    ++place_count;
-    return !full;
-  }
+  bool has_place() const override { return !full; }
+  void make_place() override { ++place_count; }
   bool full = false;
   bool last_has_place = false;
   connection::Admission next;

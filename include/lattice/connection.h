@@ -22,8 +22,8 @@ extern "C" {
 /// without_udp, LATTICE_ERROR_TOKEN when the token is malformed, is for another protocol version, states
 /// another schema or names a client key that this world does not hold, such as that of a token it used before
 /// (LATTICE_DISCONNECT_TOKEN_INVALID says what becomes of other bad tokens), LATTICE_ERROR_NOT_ALLOWED on an
-/// authority and while there is a connection, LATTICE_ERROR_WOULD_BLOCK while the world still tells earlier
-/// peers that their connections ended. A host name blocks while the resolver looks it up; a numeric address
+/// authority and while there is a connection, LATTICE_ERROR_WOULD_BLOCK while the world still tells four
+/// earlier peers that their connections ended. A host name blocks while the resolver looks it up; a numeric address
 /// never blocks.
 ///
 ///     lattice_conn* conn = lattice_connect(world, "127.0.0.1:27015", token, token_bytes);
@@ -32,8 +32,9 @@ LATTICE_API lattice_conn* lattice_connect(lattice_world* world, const char* endp
                                           const uint8_t* connect_token, size_t token_bytes);
 
 /// Ends a connection and tells the peer. The reason is LATTICE_DISCONNECT_REQUESTED on a client and
-/// LATTICE_DISCONNECT_KICKED on the authority. on_disconnected is called on this side too. What the peer has
-/// not got yet is lost: send the last message of the ordered channel with a receipt, and wait for it; all
+/// LATTICE_DISCONNECT_KICKED on the authority. on_disconnected is called on this side too, by the next
+/// lattice_world_recv() or lattice_world_send(), or at the end of the one that runs. What the peer has not
+/// got yet is lost: send the last message of the ordered channel with a receipt, and wait for it; all
 /// before it has arrived then. On the unordered channel each message has a receipt of its own.
 ///
 ///     lattice_disconnect(conn);

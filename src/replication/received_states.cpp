@@ -14,6 +14,7 @@ namespace {
 constexpr uint32_t kFirstCells = 4;
 constexpr uint32_t kSteadyCells = 32;
 static_assert(24 <= kSteadyCells - kSteadyCells / 4 && kDrawnStates <= 24);
+constexpr uint32_t kSmallWords = 4096;
 
 /// Cells in all where the ring has `cells`. With so few no state makes room for another, so none gets older.
 uint32_t with_older(uint32_t cells) {
@@ -30,10 +31,17 @@ void ReceivedStates::reset(uint32_t word_count) {
   draft_ = 0;
   const auto has_room = [&](uint32_t cells) { return with_older(cells) * stride_ <= size_; };
   // An object of another type may have left far more than this one could ever come to.
-  if (!has_room(kFirstCells) || size_ > 2 * with_older(kMostCells) * stride_) return grow(kFirstCells);
-  if (capacity_ == 0 || !has_room(capacity_)) {
-    capacity_ = has_room(kSteadyCells) ? uint8_t{kSteadyCells} : uint8_t{kFirstCells};
+  const bool has_far_more = size_ > std::max(kSmallWords, 2 * with_older(kMostCells) * stride_);
+  if (capacity_ != 0 && !has_far_more) {
+    if (has_room(capacity_)) return;
+    // Small states get as many cells as there were: records go from type to type, and soon none allocates.
+    if (with_older(capacity_) * stride_ <= kSmallWords) return grow(capacity_);
+    if (has_room(kFirstCells)) {
+      capacity_ = uint8_t{kFirstCells};
+      return;
+    }
   }
+  grow(kFirstCells);
 }
 
 const Word* ReceivedStates::search(Tick tick, uint32_t* depth) const {

@@ -72,18 +72,26 @@ bool RpcInbox::hasten(uint64_t sender, uint64_t network_id) {
   const auto it = std::lower_bound(queues_.begin(), queues_.end(), sender, kBySender);
   if (it == queues_.end() || it->sender != sender) return false;
   std::vector<Held>& held = it->held;
-  const auto waiting_on = [&](uint64_t id) {
-    return std::count_if(held.begin(), held.end(), [id](const Held& rpc) {
-      return rpc.header.network_id == id && rpc.has_object && !rpc.is_hastened;
-    });
-  };
-  uint64_t most_on = network_id;
-  if (waiting_on(network_id) < static_cast<std::ptrdiff_t>(kMaxHeldPerObject)) {
-    for (const Held& rpc : held) {
-      if (waiting_on(rpc.header.network_id) > waiting_on(most_on)) most_on = rpc.header.network_id;
-    }
+  // The ids of the objects on which calls wait for their tick, and of them the one with the most calls: that
+  // of the newcomer, if it has as many as an object may have.
+  ids_.clear();
+  for (const Held& rpc : held) {
+    if (rpc.has_object && !rpc.is_hastened) ids_.push_back(rpc.header.network_id);
   }
-  if (waiting_on(most_on) == 0) return false;
+  if (ids_.empty()) return false;
+  std::sort(ids_.begin(), ids_.end());
+  uint64_t most_on = 0;
+  size_t most = 0;
+  for (auto first = ids_.begin(); first != ids_.end();) {
+    const auto last = std::upper_bound(first, ids_.end(), *first);
+    const auto count = static_cast<size_t>(last - first);
+    const bool is_full = *first == network_id && count >= kMaxHeldPerObject;
+    if (is_full || count > most) {
+      most_on = *first;
+      most = is_full ? SIZE_MAX : count;
+    }
+    first = last;
+  }
   for (Held& rpc : held) {
     rpc.is_hastened = rpc.is_hastened || (rpc.header.network_id == most_on && rpc.has_object);
   }

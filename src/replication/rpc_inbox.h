@@ -90,6 +90,7 @@ class RpcInbox {
   std::vector<Queue> queues_;      // of senders that hold something, by sender
   std::vector<Queue> visited_;     // what poll() and release() go through; hold() adds to queues_ meanwhile
   std::vector<uint64_t> blocked_;  // ids passed over in this poll of a queue
+  std::vector<uint64_t> ids_;      // of the objects on which calls wait for their tick, in hasten()
 };
 
 }  // namespace lattice::replication

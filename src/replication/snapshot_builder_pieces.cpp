@@ -61,6 +61,7 @@ void SnapshotBuilder::begin_longs(ReplicaList& recipient, uint32_t budget_bytes)
     LongSend& send = recipient.begin_long(waiting.index, store_, candidate.kind);
     send.bytes.assign(bytes.begin(), bytes.end());
     ++(candidate.kind == EntryKind::kDelta ? stats_.delta_entries : stats_.full_entries);
+    stats_.groups_cut += waiting.group == kNoSlot ? 0 : 1;  // the rest of the group does not wait for it
   }
 }
 

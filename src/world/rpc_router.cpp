@@ -123,6 +123,7 @@ bool RpcRouter::loop_back(uint64_t now_ns, uint64_t sender) {
   size_t argument_bit = 0;
   replication::RpcCodec::decode_header(body(), &header, &argument_bit);
   if (inbox_.hold(now_ns, sender, header, body(), true) != RpcRefusal::kNone) return false;
+  ++sent_;
   ++received_;
   return true;
 }

@@ -281,6 +281,16 @@ TEST_F(SnapshotGroups, a_budget_takes_all_of_a_group_or_nothing) {
   EXPECT_EQ(known(slots), slots.size()) << "nothing starves";
 }
 
+TEST_F(SnapshotGroups, a_group_is_cut_if_one_of_it_goes_in_pieces) {
+  const std::vector<uint32_t> slots = {authority_.spawn(types_.tome()), authority_.spawn(types_.lamp())};
+  join(slots);
+  Tome& tome = authority_.state<Tome>(slots.front());
+  for (size_t i = 0; i < 1000; ++i) tome.text[i] = 'a';
+  for (int i = 0; i < 20; ++i) send();
+  EXPECT_EQ(known(slots), slots.size());
+  EXPECT_GT(authority_.builder.stats().groups_cut, 0u);
+}
+
 TEST_F(SnapshotGroups, a_group_longer_than_a_part_is_cut) {
   const std::vector<uint32_t> slots = lamps(300);
   join(slots);

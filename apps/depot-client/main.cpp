@@ -189,8 +189,9 @@ class Program {
     for (auto& client : clients_) client->leave();
     // This side has ended at once, but a goodbye may be lost: it is repeated until the server answers.
     const auto is_leaving = [](const auto& client) { return client->is_leaving(); };
-    while (std::ranges::any_of(clients_, is_leaving)) {
+    for (;;) {
       for (auto& client : clients_) client->pump();
+      if (std::ranges::none_of(clients_, is_leaving)) return;
       sleep_ns(5'000'000);
     }
   }

@@ -154,7 +154,8 @@ typedef struct lattice_world_config {
   /// counted. The least is what the connection needs in any case: 40 packets per second or more of 53 bytes
   /// with acknowledgements, and in them snapshots of 64 + 2 * predicted_set_bytes bytes at the snapshot rate:
   /// 5960 with the defaults. On a client inputs of 16 bytes at the tick rate: 4140. With transport_only 2120.
-  /// A refusal says the least and what it is made of.
+  /// A refusal says the least and what it is made of. Messages of the game come on top: beside many of them
+  /// inputs come late, and snapshots get as little as a tenth, until the ceiling is 20000 or so.
   uint32_t max_send_bytes_per_s;
 
   // ---- Large transfers (transfer.h) ----

@@ -44,7 +44,8 @@ class ConnectionTimers {
 
   /// This side ends the connection at `now_ns`; the first Disconnect is due at once.
   void begin_disconnect(uint64_t now_ns);
-  /// True when a Disconnect should be sent now; counts it. The last is sent before the grace is over.
+  /// True when a Disconnect should be sent now; the next is due an interval later. The last is sent before
+  /// the grace is over.
   bool take_disconnect_send(uint64_t now_ns);
   /// The grace after begin_disconnect is over.
   bool disconnect_finished(uint64_t now_ns) const;

@@ -78,12 +78,12 @@ class ReceivedStates {
   /// beginning of it.
   void prefetch_for_delta(uint32_t depth) const {
     if (depth >= count_) return;
-    const size_t bytes = std::min<size_t>(stride_ * sizeof(Word), 128);
-    base::prefetch(cells_.get() + draft_, bytes);
-    base::prefetch(recent(depth), bytes);
-    base::prefetch(recent(0));
-    const bool is_full = count_ == capacity_ && count_ > kDrawnStates;
-    if (is_full) base::prefetch(recent(kDrawnStates));  // make_room() looks at it
+    const uint32_t more_words = std::min<uint32_t>(stride_ - 1, 31);
+    const Word *draft = cells_.get() + draft_, *baseline = recent(depth);
+    base::prefetch(draft), base::prefetch(draft + more_words);
+    base::prefetch(baseline), base::prefetch(baseline + more_words);
+    if (count_ == capacity_ && count_ > kDrawnStates) [[unlikely]]
+      base::prefetch(recent(kDrawnStates));  // make_room() looks at it
   }
 
   /// Words to fill for a state that may follow. The next insert() takes them over. Valid until then; states

@@ -103,10 +103,11 @@ void SnapshotApplier::commit(const SnapshotHeader& header) {
     if (count != 0) listener_.on_states(tick, std::span<const NewState>(news_.data(), count));
     count = 0;
   };
+  const Tick newest = newest_tick_;
   for (const Delta& delta : deltas) {
     Known& known = known_[delta.known];
     if (known.slot == kNoSlot || is_before_removal(known, tick)) continue;
-    if (delta.baseline != tick) known.states.forget_before(delta.baseline, newest_tick_);
+    if (delta.baseline != tick) known.states.forget_before(delta.baseline, newest);
     const Word* words = known.states.insert(tick, keep, interval_ticks_);
     if (words == nullptr) continue;
     if (!base::tick_after(tick, known.applied_tick)) {

@@ -162,6 +162,8 @@ class SnapshotApplier {
     uint32_t remote_slot = kNoSlot;  // the authority's; kNoSlot: another object has it by now
     uint32_t rpc_count = 0;          // count that the held removal names
     uint32_t leaves_before = kNotKnown, leaves_after = kNotKnown;  // its neighbours among those that leave
+
+    bool staying() const { return slot != kNoSlot && !leaving; }
   };
   struct Tombstone {
     uint64_t network_id = 0;
@@ -215,12 +217,17 @@ class SnapshotApplier {
     PlainDecoder::Context changes;
     ObjectInfo head;  // of a full entry
   };
-  /// How far the entries of a block are decoded.
-  struct Entries {
-    explicit Entries(const BlockHead& head) : slot(head.slot) {}
-    uint64_t slot;  // of the last entry; a gap cannot make it wrap
-    Previous previous;
-    TrafficRun run;
+  /// What an entry says before its content.
+  struct EntryHead {
+    uint64_t slot = 0;  // a gap cannot make it wrap
+    uint32_t age = 0;
+  };
+
+  /// What a delta reads and fills, or why it is refused.
+  struct UnusualDelta {
+    SnapshotRefusal refusal = SnapshotRefusal::kNone;
+    const Word* baseline = nullptr;
+    Word* words = nullptr;
   };
 
   SnapshotRefusal decode(std::span<const uint8_t> body, SnapshotHeader* header);
@@ -228,11 +235,12 @@ class SnapshotApplier {
   SnapshotRefusal decode_header(BitReader& in, SnapshotHeader* header) const;
   SnapshotRefusal decode_block(BitReader& in, const SnapshotHeader& header);
   SnapshotRefusal read_block_head(BitReader& in, BlockHead* head) const;
-  SnapshotRefusal decode_entries(BitWindow* window, const SnapshotHeader& header, const BlockHead& head);
-  SnapshotRefusal decode_entry(BitWindow& in, Tick tick, const BlockHead& head, bool is_first,
-                               Entries* entries);
-  SnapshotRefusal decode_delta(BitWindow& in, Tick tick, uint32_t index, Tick of_tick, Previous* previous);
-  void prefetch_after(uint32_t index) const;
+  SnapshotRefusal read_entry_head(BitWindow& in, const BlockHead& head, bool is_first,
+                                  EntryHead* entry) const;
+  SnapshotRefusal decode_deltas(BitWindow* window, Tick tick, const BlockHead& head);
+  UnusualDelta find_unusual(Known& known, Tick tick, Tick of_tick);
+  void prefetch_after(uint32_t index, uint32_t count, uint32_t depth) const;
+  SnapshotRefusal decode_others(BitWindow* in, Tick tick, const BlockHead& head);
   SnapshotRefusal decode_other(BitWindow* in, Tick tick, uint32_t index, Pending* entry, Previous* previous);
   SnapshotRefusal decode_full_head(BitReader& in, Tick tick, Pending* entry, Previous* previous) const;
   SnapshotRefusal decode_full(BitWindow& in, Tick tick, Pending* entry, Previous* previous);
@@ -245,7 +253,7 @@ class SnapshotApplier {
   static bool lives_at(const Known& known, Tick tick);
   static bool is_before_removal(const Known& known, Tick tick);
   uint32_t take_words(uint32_t count);
-  void make_room_for_deltas();
+  Delta* room_for_deltas(uint32_t count);
   Word* discarded_words(const ObjectType& type);
   /// The deltas of the part.
   std::span<const Delta> deltas() const { return {deltas_.data(), delta_count_}; }

@@ -1,6 +1,7 @@
 // The checking half of SnapshotApplier. It turns a part into a list of decoded entries, or refuses it with a
 // named reason, and changes nothing else. Spec: D-11 to D-18, D-41 to D-43, P-10.
 #include <algorithm>
+#include <bit>
 
 #include "lattice/authoring/bit_reader.h"
 #include "replication/snapshot_applier.h"
@@ -19,13 +20,16 @@ bool may_have_age(EntryKind kind, uint32_t age) {
 
 // The number of slots between an entry and the one before (D-14): as many ones as 2^k goes into it, a zero,
 // and the rest in k bits. Twelve ones stand before a varint instead. False for a varint where a shorter form
-// exists.
-bool read_gap(BitWindow& in, uint32_t k, uint64_t* gap) {
-  const unsigned ones = in.read_ones(kGapEscape);
-  if (ones != kGapEscape) {
-    *gap = uint64_t{ones} << k | in.read(k);
+// exists. `k` is below 16, so all of a short form is in what look() made ready.
+inline bool read_gap(BitWindow& in, uint32_t k, uint64_t* gap) {
+  const uint64_t ahead = in.ahead(kGapEscape + 16);
+  const auto ones = static_cast<unsigned>(std::countl_one(ahead));
+  if (ones < kGapEscape) [[likely]] {
+    *gap = uint64_t{ones} << k | ahead << (ones + 1) >> 1 >> (63 - k);
+    in.skip(ones + 1 + k);
     return true;
   }
+  in.skip(kGapEscape);
   *gap = in.with_reader([](BitReader& reader) { return reader.ReadVarint32(); });
   return *gap >> k >= kGapEscape;
 }
@@ -138,7 +142,9 @@ SnapshotRefusal SnapshotApplier::decode_block(BitReader& in, const SnapshotHeade
   if (bad_head != SnapshotRefusal::kNone) return bad_head;
   if (head.kind == EntryKind::kPiece) return decode_pieces(in, header, head);
   BitWindow entries(body_, in.position_bits());
-  const SnapshotRefusal refusal = decode_entries(&entries, header, head);
+  const SnapshotRefusal refusal = head.kind == EntryKind::kDelta
+                                      ? decode_deltas(&entries, header.server_tick, head)
+                                      : decode_others(&entries, header.server_tick, head);
   if (!entries.ok()) return SnapshotRefusal::kMalformed;
   if (refusal != SnapshotRefusal::kNone) return refusal;
   in.Skip(entries.position_bits() - in.position_bits());
@@ -147,76 +153,128 @@ SnapshotRefusal SnapshotApplier::decode_block(BitReader& in, const SnapshotHeade
   return in.ok() ? SnapshotRefusal::kNone : SnapshotRefusal::kMalformed;
 }
 
-// Flat, as commit_deltas() is: a snapshot of a crowd has hundreds of entries. The window is copied, so that
-// its position is in a register. A refusal means nothing when the bits had ended before: see decode_block().
-[[gnu::flatten]] SnapshotRefusal SnapshotApplier::decode_entries(BitWindow* window,
-                                                                 const SnapshotHeader& header,
-                                                                 const BlockHead& head) {
-  BitWindow in = *window;
-  Entries entries(head);
-  entries.run.first_bit = in.position_bits();
-  SnapshotRefusal refusal = SnapshotRefusal::kNone;
-  for (uint32_t i = 0; i < head.count && refusal == SnapshotRefusal::kNone && in.ok(); ++i) {
-    refusal = decode_entry(in, header.server_tick, head, i == 0, &entries);
+// What an entry begins with: how far its slot is from the last, and its age where those of the block differ.
+// When the bits end here, what is read is refused by what follows, or by decode_block().
+inline SnapshotRefusal SnapshotApplier::read_entry_head(BitWindow& in, const BlockHead& head, bool is_first,
+                                                        EntryHead* entry) const {
+  in.look();
+  uint64_t gap = 0;
+  if (!is_first) {
+    if (!read_gap(in, head.k, &gap)) return SnapshotRefusal::kMalformed;
+    entry->slot += gap + 1;
   }
-  if (refusal == SnapshotRefusal::kNone) count_traffic(entries.run, in.position_bits());
+  if (entry->slot >= slot_bound_) return SnapshotRefusal::kSlot;
+  entry->age = head.age;
+  if (head.mixed && in.read_bool()) {
+    entry->age = in.with_reader([](BitReader& reader) { return reader.ReadVarint32(); });
+    if (!in.ok()) return SnapshotRefusal::kMalformed;
+    if (!may_have_age(head.kind, entry->age)) return SnapshotRefusal::kBaselineAge;
+  }
+  return SnapshotRefusal::kNone;
+}
+
+// Flat, as commit_deltas() is: a snapshot of a crowd has hundreds of deltas. The window is copied, so that
+// its position is in a register. A refusal means nothing when the bits had ended before: see decode_block().
+[[gnu::flatten]] SnapshotRefusal SnapshotApplier::decode_deltas(BitWindow* window, Tick tick,
+                                                                const BlockHead& head) {
+  BitWindow in = *window;
+  EntryHead entry{.slot = head.slot};
+  TrafficRun run{.first_bit = in.position_bits()};
+  PlainDecoder::Context changes;
+  uint32_t depth = baseline_depth_;
+  const auto known_count = static_cast<uint32_t>(known_.size());
+  const uint32_t most = std::min(head.count, known_count);  // an object comes once in a part
+  Delta* next = room_for_deltas(most);
+  SnapshotRefusal refusal = SnapshotRefusal::kNone;
+  for (uint32_t i = 0; i < head.count; ++i) {
+    const size_t first_bit = in.position_bits();
+    refusal = read_entry_head(in, head, i == 0, &entry);
+    if (refusal != SnapshotRefusal::kNone) break;
+    const uint32_t index = known_at(static_cast<uint32_t>(entry.slot));
+    if (index == kNotKnown) {
+      refusal = SnapshotRefusal::kUnknownObject;
+      break;
+    }
+    Known& known = known_[index];
+    if (known.decoded == decoding_) {
+      refusal = SnapshotRefusal::kSlotTwice;
+      break;
+    }
+    known.decoded = decoding_;
+    prefetch_after(index, known_count, depth);
+    const Tick of_tick = tick - entry.age;
+    Word* words = nullptr;
+    const Word* baseline = nullptr;
+    if (known.staying() && entry.age != 0) [[likely]] {
+      words = known.states.draft();  // before the baseline is looked for: states may move
+      uint32_t guess = depth;
+      baseline = known.states.find(of_tick, &guess);
+      depth = guess;
+    }
+    if (baseline == nullptr) [[unlikely]] {
+      const UnusualDelta unusual = find_unusual(known, tick, of_tick);
+      refusal = unusual.refusal, words = unusual.words, baseline = unusual.baseline;
+      if (refusal != SnapshotRefusal::kNone) break;
+    }
+    if (!plain_.decode(in, *known.type, baseline, words, &changes)) {
+      refusal = SnapshotRefusal::kMalformed;
+      break;
+    }
+    *next++ = {index, of_tick};
+    if (known.type != run.type) {
+      count_traffic(run, first_bit);
+      run = {known.type, 0, first_bit};
+    }
+    ++run.entries;
+  }
+  delta_count_ = static_cast<uint32_t>(next - deltas_.data());
+  baseline_depth_ = depth;
+  if (refusal == SnapshotRefusal::kNone) count_traffic(run, in.position_bits());
   *window = in;
   return refusal;
 }
 
-inline SnapshotRefusal SnapshotApplier::decode_entry(BitWindow& in, Tick tick, const BlockHead& head,
-                                                     bool is_first, Entries* entries) {
-  const size_t first_bit = in.position_bits();
-  in.look();
-  uint64_t gap = 0;
-  if (!is_first && !read_gap(in, head.k, &gap)) return SnapshotRefusal::kMalformed;
-  if (!is_first) entries->slot += gap + 1;
-  if (!in.ok()) return SnapshotRefusal::kMalformed;
-  if (entries->slot >= slot_bound_) return SnapshotRefusal::kSlot;
-  uint32_t age = head.age;
-  if (head.mixed && in.read_bool()) {
-    age = in.with_reader([](BitReader& reader) { return reader.ReadVarint32(); });
-    if (!in.ok()) return SnapshotRefusal::kMalformed;
-    if (!may_have_age(head.kind, age)) return SnapshotRefusal::kBaselineAge;
+// The same for all that is no delta: that is seldom.
+SnapshotRefusal SnapshotApplier::decode_others(BitWindow* in, Tick tick, const BlockHead& head) {
+  EntryHead entry{.slot = head.slot};
+  TrafficRun run{.first_bit = in->position_bits()};
+  Previous previous;
+  for (uint32_t i = 0; i < head.count && in->ok(); ++i) {
+    const size_t first_bit = in->position_bits();
+    SnapshotRefusal refusal = read_entry_head(*in, head, i == 0, &entry);
+    if (refusal != SnapshotRefusal::kNone) return refusal;
+    const auto slot = static_cast<uint32_t>(entry.slot);
+    const uint32_t index = known_at(slot);
+    const ObjectType* type = nullptr;
+    if (index != kNotKnown) {
+      Known& known = known_[index];
+      if (known.decoded == decoding_) return SnapshotRefusal::kSlotTwice;
+      known.decoded = decoding_;
+      type = known.type;
+    }
+    Pending& pending = pending_.emplace_back();
+    pending.kind = head.kind;
+    pending.remote_slot = slot;
+    pending.baseline = tick - entry.age;
+    refusal = decode_other(in, tick, index, &pending, &previous);
+    if (refusal != SnapshotRefusal::kNone) return refusal;
+    if (pending.type != nullptr) type = pending.type;
+    if (type != run.type) {
+      count_traffic(run, first_bit);
+      run = {type, 0, first_bit};
+    }
+    ++run.entries;
   }
-  const auto slot = static_cast<uint32_t>(entries->slot);
-  const uint32_t index = known_at(slot);
-  const ObjectType* type = nullptr;
-  if (index != kNotKnown) {
-    prefetch_after(index);
-    Known& known = known_[index];
-    if (known.decoded == decoding_) return SnapshotRefusal::kSlotTwice;
-    known.decoded = decoding_;
-    type = known.type;
-  }
-  SnapshotRefusal refusal = SnapshotRefusal::kNone;
-  if (head.kind == EntryKind::kDelta) {
-    refusal = decode_delta(in, tick, index, tick - age, &entries->previous);
-  } else {
-    Pending& entry = pending_.emplace_back();
-    entry.kind = head.kind;
-    entry.remote_slot = slot;
-    entry.baseline = tick - age;
-    BitWindow content = in;  // only a copy has an address, so that `in` is in registers
-    refusal = decode_other(&content, tick, index, &entry, &entries->previous);
-    in = content;
-    if (entry.type != nullptr) type = entry.type;
-  }
-  TrafficRun& run = entries->run;
-  if (type != run.type) {
-    count_traffic(run, first_bit);
-    run = {type, 0, first_bit};
-  }
-  ++run.entries;
-  return refusal;
+  count_traffic(run, in->position_bits());
+  return SnapshotRefusal::kNone;
 }
 
 // The next entries are mostly about the next objects, and each waits for memory that the game has pushed out
 // of the caches since the last snapshot.
-inline void SnapshotApplier::prefetch_after(uint32_t index) const {
+inline void SnapshotApplier::prefetch_after(uint32_t index, uint32_t count, uint32_t depth) const {
   constexpr uint32_t kFar = 8, kNear = 4;
-  if (known_.size() - index > kFar) base::prefetch(&known_[index + kFar]);
-  if (known_.size() - index > kNear) known_[index + kNear].states.prefetch_for_delta(baseline_depth_);
+  if (index + kFar < count) base::prefetch(&known_[index + kFar]);
+  if (index + kNear < count) known_[index + kNear].states.prefetch_for_delta(depth);
 }
 
 void SnapshotApplier::count_traffic(const TrafficRun& run, size_t end_bit) {
@@ -226,9 +284,8 @@ void SnapshotApplier::count_traffic(const TrafficRun& run, size_t end_bit) {
   traffic.bits += end_bit - run.first_bit;
 }
 
-// What is no delta is seldom, and would only make the loop larger.
-[[gnu::noinline]] SnapshotRefusal SnapshotApplier::decode_other(BitWindow* in, Tick tick, uint32_t index,
-                                                                Pending* entry, Previous* previous) {
+SnapshotRefusal SnapshotApplier::decode_other(BitWindow* in, Tick tick, uint32_t index, Pending* entry,
+                                              Previous* previous) {
   switch (entry->kind) {
     case EntryKind::kFull:
       return decode_full(*in, tick, entry, previous);
@@ -246,29 +303,22 @@ void SnapshotApplier::count_traffic(const TrafficRun& run, size_t end_bit) {
 // removal came, or the entry is not newer than the removal.
 bool SnapshotApplier::lives_at(const Known& known, Tick tick) {
   if (known.type == nullptr) return false;
-  const bool staying = known.slot != kNoSlot && !known.leaving;
-  return staying || !base::tick_after(tick, known.removed_tick);
+  return known.staying() || !base::tick_after(tick, known.removed_tick);
 }
 
-inline SnapshotRefusal SnapshotApplier::decode_delta(BitWindow& in, Tick tick, uint32_t index, Tick of_tick,
-                                                     Previous* previous) {
-  if (index == kNotKnown || !lives_at(known_[index], tick)) return SnapshotRefusal::kUnknownObject;
-  Known& known = known_[index];
+// A delta of `tick` against the state of `of_tick`, whose object is not here, or which has no such state:
+// what it is about, or why it is refused.
+[[gnu::noinline]] SnapshotApplier::UnusualDelta SnapshotApplier::find_unusual(Known& known, Tick tick,
+                                                                              Tick of_tick) {
+  if (!lives_at(known, tick)) return {SnapshotRefusal::kUnknownObject};
   const bool is_tombstone = known.slot == kNoSlot;
   Word* words = is_tombstone ? discarded_words(*known.type) : known.states.draft();
   const bool as_placed = of_tick == tick;
-  const Word* baseline = as_placed ? known.placed : known.states.find(of_tick, &baseline_depth_);
-  if (baseline == nullptr) {
-    if (as_placed) return SnapshotRefusal::kBaselineAge;
-    const bool late = newest_tick_ != 0 && base::tick_after(newest_tick_, tick);
-    return late || is_tombstone ? SnapshotRefusal::kLateBaseline : SnapshotRefusal::kMissingBaseline;
-  }
-  if (!plain_.decode(in, *known.type, baseline, words, &previous->changes)) {
-    return SnapshotRefusal::kMalformed;
-  }
-  if (delta_count_ == deltas_.size()) make_room_for_deltas();
-  deltas_[delta_count_++] = {index, of_tick};
-  return SnapshotRefusal::kNone;
+  const Word* baseline = as_placed ? known.placed : known.states.find(of_tick);
+  if (baseline != nullptr) return {SnapshotRefusal::kNone, baseline, words};
+  if (as_placed) return {SnapshotRefusal::kBaselineAge};
+  const bool late = newest_tick_ != 0 && base::tick_after(newest_tick_, tick);
+  return {late || is_tombstone ? SnapshotRefusal::kLateBaseline : SnapshotRefusal::kMissingBaseline};
 }
 
 // Room for a state of an object that was removed: it is decoded, and then nothing is done with it.
@@ -277,10 +327,15 @@ inline SnapshotRefusal SnapshotApplier::decode_delta(BitWindow& in, Tick tick, u
   return discarded_.data();
 }
 
-// The room stays, so a part with as many deltas as one before allocates nothing.
-[[gnu::noinline]] void SnapshotApplier::make_room_for_deltas() {
-  deltas_.resize(std::max<size_t>(64, deltas_.size() * 2));
-  news_.resize(deltas_.size());
+// Where the next delta goes, with room for `count`. The room stays, so a part with as many deltas as one
+// before allocates nothing.
+SnapshotApplier::Delta* SnapshotApplier::room_for_deltas(uint32_t count) {
+  const size_t needed = size_t{delta_count_} + count;
+  if (deltas_.size() < needed) {
+    deltas_.resize(std::max({size_t{64}, deltas_.size() * 2, needed}));
+    news_.resize(deltas_.size());
+  }
+  return deltas_.data() + delta_count_;
 }
 
 // What a full entry says before its state.

@@ -5,7 +5,6 @@
 // Must stay true: nothing behind the last byte is read, whatever the position is.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -26,8 +25,6 @@ class BitWindow {
   /// False once more bits were taken than there are: nothing that was read since is true.
   bool ok() const { return position_bits() <= end_; }
   size_t position_bits() const { return seen_ - held_; }
-  /// Only while ok().
-  size_t bits_left() const { return end_ - position_bits(); }
 
   /// A field of `bits` bits, 0 to 64.
   uint64_t read(unsigned bits) {
@@ -42,13 +39,6 @@ class BitWindow {
     held_ -= bits;
   }
   bool read_bool() { return read(1) != 0; }
-  /// Takes ones up to a zero, which is taken too, or up to `most` ones. `most` is below 32. Returns how many.
-  unsigned read_ones(unsigned most) {
-    const auto ones = static_cast<unsigned>(std::countl_one(ahead(most + 1)));
-    const unsigned count = ones < most ? ones : most;
-    skip(ones < most ? ones + 1 : most);
-    return count;
-  }
   /// The next bits, the first one highest: `bits` or more of them, which is 64 at most.
   uint64_t ahead(unsigned bits) {
     if (bits > held_) [[unlikely]]

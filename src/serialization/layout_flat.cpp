@@ -116,7 +116,7 @@ void Layout::plan(uint64_t mask, MemberPlan* out) const {
   out->mask = mask;
   out->bool_mask = 0;
   out->word_count = static_cast<uint32_t>(word_count_);
-  out->has_rotation = false;
+  out->is_limited = false;
   out->bool_count = out->read_count = out->field_count = 0;
   out->flips.fill(0);
   out->whole = true;
@@ -157,8 +157,8 @@ bool Layout::add_to_plan(const FlatMember& member, uint64_t bit, MemberPlan* out
     MemberPlan::Field& added = out->fields[out->field_count++];
     added = {
         bit, field.word, field.max_code, field.bit_mask, static_cast<uint8_t>(field.bits == 0 ? 0 : left), 0};
+    out->is_limited = out->is_limited || field.is_rotation || field.max_code != field.bit_mask;
     if (!field.is_rotation) continue;
-    out->has_rotation = true;
     added.rotation_component_bits = static_cast<uint8_t>((field.bits - 2u) / 3u);
   }
   read.bits = static_cast<uint8_t>(read.bits + member.bits);
@@ -166,10 +166,40 @@ bool Layout::add_to_plan(const FlatMember& member, uint64_t bit, MemberPlan* out
   return true;
 }
 
-bool MemberPlan::rotations_valid(const Word* words) const {
+inline uint64_t MemberPlan::take_codes(uint64_t value, const Field* first, const Field* end, const Word* base,
+                                       Word* out) const {
+  uint64_t changed = 0;
+  for (const Field* field = first; field != end; ++field) {
+    const Word code = static_cast<Word>(value >> field->shift) & field->bit_mask;
+    changed |= code != base[field->word] ? field->member : 0;
+    out[field->word] = code;
+  }
+  return changed;
+}
+
+bool MemberPlan::take(uint64_t value, const Word* base, Word* out) const {
+  copy_flipped(base, out);
+  const Field* first = fields.data();
+  return are_valid(bool_mask | take_codes(value, first, first + field_count, base, out), out);
+}
+
+bool MemberPlan::decode_long(BitWindow& in, const Word* base, Word* out) const {
+  copy_flipped(base, out);
+  uint64_t changed = bool_mask;
+  const Field* first = fields.data();
+  for (size_t i = 0; i < read_count; ++i) {
+    const Field* end = fields.data() + reads[i].fields_end;
+    changed |= take_codes(in.read(reads[i].bits), first, end, base, out);
+    first = end;
+  }
+  return in.ok() && are_valid(changed, out);
+}
+
+bool MemberPlan::limits_hold(const Word* words) const {
   for (size_t i = 0; i < field_count; ++i) {
+    const Word code = words[fields[i].word];
     const unsigned n = fields[i].rotation_component_bits;
-    if (n != 0 && !smallest_three_valid(words[fields[i].word], n)) return false;
+    if (code > fields[i].max_code || (n != 0 && !smallest_three_valid(code, n))) return false;
   }
   return true;
 }

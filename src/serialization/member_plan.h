@@ -41,8 +41,8 @@ struct MemberPlan {
   uint64_t mask = 0;
   uint64_t bool_mask = 0;  ///< the bools in `mask`
   uint32_t word_count = 0;
-  bool whole = false;  ///< false: not all of the mask fits a plan, so its members are decoded one by one
-  bool has_rotation = false;
+  bool whole = false;       ///< false: not all of the mask fits a plan, so its members are decoded one by one
+  bool is_limited = false;  ///< there are codes that mean nothing
   uint8_t bool_count = 0;
   uint8_t read_count = 0;
   uint8_t field_count = 0;
@@ -54,21 +54,14 @@ struct MemberPlan {
   /// Reads the members of a whole plan: Layout::decode_members(). Inline, as it runs for each entry that a
   /// client decodes.
   bool decode(BitWindow& in, const Word* base, Word* out) const {
-    copy_flipped(base, out);
-    uint64_t changed = bool_mask;
-    uint64_t wrong = 0;  // its highest bit: a code is past its limit
-    const Field* field = fields.data();
-    for (const Read *read = reads.data(), *last = read + read_count; read != last; ++read) {
-      const uint64_t value = in.read(read->bits);
-      for (const Field* end = fields.data() + read->fields_end; field != end; ++field) {
-        const Word code = static_cast<Word>(value >> field->shift) & field->bit_mask;
-        wrong |= uint64_t{field->max_code} - code;
-        changed |= code != base[field->word] ? field->member : 0;
-        out[field->word] = code;
-      }
+    if (read_count == 1) [[likely]] {
+      const uint64_t value = in.read(reads[0].bits);
+      return take(value, base, out) && in.ok();
     }
-    // No encoder marks an unchanged member as changed.
-    return wrong >> 63 == 0 && changed == mask && in.ok() && (!has_rotation || rotations_valid(out));
+    BitWindow copy = in;  // only the copy has an address, so `in` stays in registers
+    const bool ok = decode_long(copy, base, out);
+    in = copy;
+    return ok;
   }
 
  private:
@@ -90,7 +83,18 @@ struct MemberPlan {
     words[0] ^= flip[0], words[1] ^= flip[1];
     std::memcpy(to + first, words.data(), sizeof words);
   }
-  bool rotations_valid(const Word* words) const;
+  // The only read of the plan was `value`. A function of its own: the loop needs all registers, and so does
+  // the one that calls it.
+  bool take(uint64_t value, const Word* base, Word* out) const;
+  bool decode_long(BitWindow& in, const Word* base, Word* out) const;
+  // Takes the codes in a read, up to `end`. Returns the members of which one differs from the baseline.
+  uint64_t take_codes(uint64_t value, const Field* first, const Field* end, const Word* base,
+                      Word* out) const;
+  // No encoder marks an unchanged member as changed.
+  bool are_valid(uint64_t changed, const Word* words) const {
+    return changed == mask && (!is_limited || limits_hold(words));
+  }
+  bool limits_hold(const Word* words) const;
 };
 
 }  // namespace lattice::serialization

@@ -38,12 +38,11 @@ class PlainDecoder {
       // Half of the masks are those before, half are not, so a branch would often be guessed wrong.
       const uint64_t former = context->plan->mask;
       const uint64_t ahead = in.ahead(1 + kMaxShortMaskBits);
-      const bool repeats = ahead >> 63 != 0;
-      const uint64_t stated = ahead << 1 >> (64 - context->mask_bits);
-      const uint64_t mask = repeats ? former : stated;
-      in.skip(repeats ? 1 : 1 + context->mask_bits);
-      if (!repeats & (stated == former)) return false;  // an encoder would have said so
-      context->plan = plan_of(layout, mask);
+      const uint64_t repeats = uint64_t{0} - (ahead >> 63);  // all ones, or none
+      const uint64_t difference = (ahead << 1 >> (64 - context->mask_bits)) ^ former;
+      in.skip(1 + (context->mask_bits & ~static_cast<unsigned>(repeats)));
+      if ((repeats | difference) == 0) return false;  // an encoder would have said so
+      context->plan = plan_of(layout, former ^ (difference & ~repeats));
       return layout.decode_members(in, *context->plan, baseline, out);
     }
     context->type = &type;

@@ -46,20 +46,6 @@ TEST(BitWindow, ReadsWhatTheReaderReads) {
   }));
 }
 
-TEST(BitWindow, CountsOnesUpToABound) {
-  const uint8_t bytes[] = {0b1110'1111, 0b1111'1110};
-  BitWindow window(bytes, 0);
-  EXPECT_EQ(window.read_ones(12), 3u);
-  EXPECT_EQ(window.position_bits(), 4u);  // the zero is taken too
-  EXPECT_EQ(window.read_ones(5), 5u);
-  EXPECT_EQ(window.position_bits(), 9u);  // behind the bound nothing is
-  EXPECT_EQ(window.read_ones(12), 6u);
-  EXPECT_TRUE(window.ok());
-  EXPECT_EQ(window.bits_left(), 0u);
-  EXPECT_EQ(window.read_ones(12), 0u);
-  EXPECT_FALSE(window.ok());
-}
-
 TEST(BitWindow, AReaderTakesOverAndGivesBack) {
   const uint8_t bytes[] = {0xA5, 0x81, 0x01, 0xC0};
   BitWindow window(bytes, 0);

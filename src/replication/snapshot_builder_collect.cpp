@@ -84,21 +84,32 @@ size_t SnapshotBuilder::collect(ReplicaList& recipient, uint32_t bound_bytes, bo
   return unseen;
 }
 
-// Of the objects that the client does not hold, takes those with the highest priority for which it has room:
-// it would end the connection over one more. What is new of a group is taken as one. Returns how many wait.
+// Of the objects that the client does not hold, takes those with the highest priority: no more than it has
+// room for, as it would end the connection over one more, and about kMostNewObjects, so that a join or a
+// storm takes neither side long at once. What is new of a group is taken as one. For the second reason the
+// client's own never waits. Returns how many wait.
 size_t SnapshotBuilder::hold_back_new(const ReplicaList& recipient) {
   const auto is_unheld = [&](const Waiting& waiting) { return !recipient.replica(waiting.index).held; };
+  const auto rank_of = [](const Waiting& waiting) { return rank(waiting.priority, waiting.place); };
   const uint32_t room = recipient.room_for_new();
-  if (waiting_.size() <= room) return 0;
+  if (waiting_.size() <= std::min(room, kMostNewObjects)) return 0;
   ranks_.clear();
   for (const Waiting& waiting : waiting_) {
-    if (is_unheld(waiting)) ranks_.push_back(rank(waiting.priority, waiting.place));
+    if (is_unheld(waiting)) ranks_.push_back(rank_of(waiting));
   }
-  if (ranks_.size() <= room) return 0;
-  std::sort(ranks_.begin(), ranks_.end(), std::greater<>());
-  const uint64_t most = ranks_[room];  // the objects of a group have the same rank
+  const size_t new_count = ranks_.size();
+  // The objects of a group have the same rank.
+  const auto rank_at = [this](size_t at) {
+    const auto found = ranks_.begin() + static_cast<std::ptrdiff_t>(at);
+    std::nth_element(ranks_.begin(), found, ranks_.end(), std::greater<>());
+    return *found;
+  };
+  uint64_t least = 0;
+  if (new_count > kMostNewObjects) least = rank_at(kMostNewObjects - 1);
+  if (new_count > room) least = std::max(least, rank_at(room) + 1);
+  const bool has_room = new_count <= room;
   return std::erase_if(waiting_, [&](const Waiting& waiting) {
-    return is_unheld(waiting) && rank(waiting.priority, waiting.place) <= most;
+    return rank_of(waiting) < least && is_unheld(waiting) && !(has_room && waiting.goes_with_own);
   });
 }
 

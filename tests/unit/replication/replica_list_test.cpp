@@ -757,7 +757,7 @@ TEST(ReplicaList, a_resting_world_of_100000_objects_costs_nothing) {
     authority.tick += 2;
     authority.record();
   };
-  for (int i = 0; i < 20; ++i) build();
+  for (int i = 0; i < 60; ++i) build();
   ASSERT_TRUE(recipient.loaded());
   const uint64_t visited = recipient.visited();
   const SnapshotBuilder::Stats before = authority.builder.stats();

@@ -294,6 +294,42 @@ TEST(SnapshotBudget, removals_go_before_any_priority) {
   }
 }
 
+// What joins or spawns at once comes in several snapshots, so that no pump of either side is long. The
+// client's own does not wait, nor does what was passed over before.
+TEST(SnapshotBudget, a_snapshot_brings_a_bounded_number_of_new_objects) {
+  constexpr uint32_t kMost = SnapshotBuilder::kMostNewObjects, kObjects = 2 * kMost + 100;
+  constexpr uint64_t kPeer = 9;
+  Types types;
+  Authority authority(types, {}, kObjects + 2);
+  ReplicaList::Config config;
+  config.max_objects = kObjects + 2;
+  config.peer_id = kPeer;
+  ReplicaList recipient{config};
+  authority.recipients.push_back(&recipient);
+  std::vector<uint32_t> slots;
+  for (uint32_t i = 0; i < kObjects; ++i) slots.push_back(authority.spawn(types.lamp()));
+  const auto held = [&](uint32_t slot) { return recipient.find(slot, authority.store)->held; };
+  const auto count_held = [&] {
+    return static_cast<uint32_t>(std::count_if(slots.begin(), slots.end(), held));
+  };
+  const auto send = [&] {
+    authority.tick += 2;
+    authority.record();
+    for (const SnapshotPart& part : authority.send(recipient)) recipient.on_receipt(part.receipt, true);
+  };
+  send();
+  EXPECT_EQ(count_held(), kMost);
+  const uint32_t own = authority.spawn(types.lamp(), kPeer);
+  const uint32_t late = authority.spawn(types.lamp());
+  send();
+  EXPECT_TRUE(held(own));
+  EXPECT_FALSE(held(late));
+  EXPECT_EQ(count_held() + 1, 2 * kMost);
+  send();
+  EXPECT_EQ(count_held(), kObjects);
+  EXPECT_TRUE(held(late));
+}
+
 // A client shows twice as many objects as a world has at most, and ends the connection over one more.
 TEST(SnapshotBudget, new_objects_wait_while_the_client_may_hold_twice_the_most) {
   constexpr uint32_t kMost = 20;

@@ -99,9 +99,10 @@ size_t SnapshotBuilder::hold_back_new(const ReplicaList& recipient) {
   }
   const size_t new_count = ranks_.size();
   // The objects of a group have the same rank.
-  const auto rank_at = [this](size_t at) {
+  const bool in_order = std::is_sorted(ranks_.begin(), ranks_.end(), std::greater<>());  // of a join, mostly
+  const auto rank_at = [&](size_t at) {
     const auto found = ranks_.begin() + static_cast<std::ptrdiff_t>(at);
-    std::nth_element(ranks_.begin(), found, ranks_.end(), std::greater<>());
+    if (!in_order) std::nth_element(ranks_.begin(), found, ranks_.end(), std::greater<>());
     return *found;
   };
   uint64_t least = 0;

@@ -72,9 +72,10 @@ LATTICE_API lattice_result lattice_world_address(lattice_world* world, char* out
 /// comes between two pumps, some 2 KiB for each datagram (docs/operate.md). With congestion control, do not:
 /// on some paths it takes the wait for the pump for a queue, and sends little.
 ///
-/// When more than 250 ms pass between two pumps, the simulation gets at most 8 ticks and the rest of the time
-/// is dropped. On an authority with clients the numbers of more than 10 dropped ticks are skipped
-/// (on_resync): the clocks of the clients went on, and so their inputs are in time at once.
+/// A pump runs at most the ticks of 133 ms: no fewer than 8 and no more than 16, so a world of 1,000 ticks a
+/// second needs a pump every 16 ms. The rest of the time is dropped, and what is beyond 250 ms in any case. On
+/// an authority with clients the numbers of more than 10 dropped ticks are skipped (on_resync): the clocks of
+/// the clients went on, and so their inputs are in time at once.
 LATTICE_API uint32_t lattice_world_pump(lattice_world* world);
 
 /// First step of the pump: takes every datagram that has arrived, at most 4096 or two for each connection if
@@ -98,9 +99,9 @@ LATTICE_API lattice_result lattice_world_send(lattice_world* world);
 /// LATTICE_ERROR_UNSUPPORTED in a world that is transport_only.
 LATTICE_API uint32_t lattice_world_next_tick(lattice_world* world);
 
-/// Returns how many ticks are due now, 0 to 8. A call uses up the time since the last call, so call it once
+/// Returns how many ticks are due now, 0 to 16. A call uses up the time since the last call, so call it once
 /// per pump; a second call right after it returns 0. A client's clock is steered towards the authority's, so
-/// its ticks come up to a tenth faster or slower. Time beyond 250 ms, and time for more than 8 ticks, is
+/// its ticks come up to a tenth faster or slower. Time for more ticks than a pump may run is
 /// dropped and counted in lattice_world_stats.ticks_dropped_ns.
 LATTICE_API uint32_t lattice_world_ticks_due(lattice_world* world);
 

@@ -205,7 +205,7 @@ void ClockSync::on_input_sent(TickTime position, uint64_t now_ns) {
 void ClockSync::fold_batch(Tick newest) {
   if (newest_sent_tick_ == 0 || !base::tick_after(newest, newest_sent_tick_)) return;
   // Of more ticks than that, the first never ran.
-  const auto most = static_cast<int32_t>(kMaxTicksPerAdvance);
+  const auto most = static_cast<int32_t>(ticks_at_once(config_.tick_rate_hz));
   const int32_t batch = std::min(base::tick_distance(newest, newest_sent_tick_), most);
   batches_[batch_count_++ % kBatchSamples] = static_cast<uint8_t>(batch);
   if (batch_count_ < kBatchSamples) return;

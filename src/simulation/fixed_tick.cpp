@@ -35,10 +35,10 @@ TickAdvance FixedTick::advance(uint64_t now_ns) {
 
   uint64_t ticks = accumulated_ / kUnitsPerTick;
   accumulated_ %= kUnitsPerTick;
-  if (ticks > kMaxTicksPerAdvance) {
+  if (ticks > most_at_once()) {
     // Ticks came due, so the rate factor is not 0.
-    result.dropped_ns += (ticks - kMaxTicksPerAdvance) * kUnitsPerTick / units_per_ns();
-    ticks = kMaxTicksPerAdvance;
+    result.dropped_ns += (ticks - most_at_once()) * kUnitsPerTick / units_per_ns();
+    ticks = most_at_once();
   }
   result.ticks = static_cast<uint32_t>(ticks);
   dropped_ns_total_ += result.dropped_ns;
@@ -75,7 +75,7 @@ double FixedTick::alpha_at(uint64_t now_ns) const {
 }
 
 double FixedTick::drops_at(uint64_t now_ns) const {
-  const double kept = std::min(std::floor(alpha_at(now_ns)), static_cast<double>(kMaxTicksPerAdvance));
+  const double kept = std::min(std::floor(alpha_at(now_ns)), static_cast<double>(most_at_once()));
   return std::max(std::floor(passed_at(now_ns)) - kept, 0.0);
 }
 

@@ -7,6 +7,7 @@
 // Must stay true: the number of ticks is a pure function of the sequence of (now_ns, factor).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "simulation/tick_time.h"
@@ -16,9 +17,15 @@ namespace lattice::simulation {
 inline constexpr uint32_t kMinTickRateHz = 1;
 inline constexpr uint32_t kMaxTickRateHz = 1000;
 inline constexpr uint64_t kMaxFrameNs = 250'000'000;  // T-01
-inline constexpr uint32_t kMaxTicksPerAdvance = 8;    // T-01
 inline constexpr double kMinRateFactor = 0.9;         // T-02
 inline constexpr double kMaxRateFactor = 1.1;
+
+/// The most ticks that one frame runs (T-01): those of 133 ms, but no fewer than 8 and no more than 16, which
+/// is half of what a jitter buffer holds.
+inline constexpr uint32_t kLeastTicksAtOnce = 8, kMostTicksAtOnce = 16;
+constexpr uint32_t ticks_at_once(uint32_t tick_rate_hz) {
+  return std::clamp(tick_rate_hz * 2 / 15, kLeastTicksAtOnce, kMostTicksAtOnce);
+}
 
 /// The result of one advance(): run `ticks` ticks now. `dropped_ns` of real time were given up, because the
 /// frame was too long or the ticks too many. The simulation never makes that time up.
@@ -33,7 +40,8 @@ class FixedTick {
   explicit FixedTick(uint32_t tick_rate_hz);
 
   /// Accounts for the time since the last call. The first call only sets the origin. A `now_ns` before the
-  /// last one counts as no time. Returns at most 8 ticks; whole ticks beyond that are dropped and reported.
+  /// last one counts as no time. Returns at most ticks_at_once(); whole ticks beyond that are dropped and
+  /// reported.
   TickAdvance advance(uint64_t now_ns);
 
   /// Sets how fast ticks come relative to real time: clamped to [0.9, 1.1] for steering (T-02), or exactly 0
@@ -57,6 +65,7 @@ class FixedTick {
   double passed_at(uint64_t at_ns) const;
 
   uint32_t tick_rate_hz() const { return tick_rate_hz_; }
+  uint32_t most_at_once() const { return ticks_at_once(tick_rate_hz_); }
   double tick_ns() const { return static_cast<double>(kNsPerSecond) / tick_rate_hz_; }
   double tick_seconds() const { return 1.0 / tick_rate_hz_; }
   uint64_t dropped_ns_total() const { return dropped_ns_total_; }

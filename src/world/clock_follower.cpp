@@ -83,7 +83,7 @@ ClockFollower::Step ClockFollower::step(Tick newest_tick, Tick newest_sent, uint
   // The last ticks before the new place still run, or a client whose every frame is that long would never
   // send an input.
   const int32_t gap = base::tick_distance(steering.newest_tick, newest_tick);
-  const auto most = static_cast<int32_t>(simulation::kMaxTicksPerAdvance);
+  const auto most = static_cast<int32_t>(ticks_.most_at_once());
   step.due = static_cast<uint32_t>(std::clamp(gap, 0, most));
   step.newest_tick = first_at(steering.newest_tick - step.due);
   step.jumped = step.newest_tick != newest_tick;

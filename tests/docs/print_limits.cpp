@@ -81,7 +81,8 @@ void print_constants() {
   PRINT_CONSTANT(simulation::kInputRepeatMaxNs);
   PRINT_CONSTANT(simulation::kMaxInputsPerMessage);
   PRINT_CONSTANT(simulation::kMaxFrameNs);
-  PRINT_CONSTANT(simulation::kMaxTicksPerAdvance);
+  PRINT_CONSTANT(simulation::kLeastTicksAtOnce);
+  PRINT_CONSTANT(simulation::kMostTicksAtOnce);
   PRINT_CONSTANT(replication::kDrawnStates);
 }
 

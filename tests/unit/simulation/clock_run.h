@@ -28,6 +28,7 @@ struct PathConfig {
 struct RunConfig {
   PathConfig path;
   uint64_t seed = 1;
+  uint32_t tick_rate_hz = 60;
   double client_pump_hz = 60;
   double client_frame_jitter_ms = 0;  // each frame takes up to so much more
   double client_drift_ppm = 0;
@@ -54,9 +55,9 @@ class ClockRun {
   explicit ClockRun(const RunConfig& config)
       : config_(config),
         random_(config.seed),
-        server_tick_(60),
-        client_fixed_(60),
-        clock_(ClockSyncConfig{}),
+        server_tick_(config.tick_rate_hz),
+        client_fixed_(config.tick_rate_hz),
+        clock_(ClockSyncConfig{.tick_rate_hz = config.tick_rate_hz}),
         history_(1),
         buffer_(InputBufferConfig{}, std::vector<serialization::Word>{0}, 60000) {
     server_newest_ = 60000;
@@ -93,7 +94,7 @@ class ClockRun {
         next_client_ns_ += client_period_ns_ + random_.next_below(kMs / 4 + longer_ns);
       } else {
         pump_server();
-        next_server_ns_ += 1'000'000'000 / 60;
+        next_server_ns_ += 1'000'000'000 / config_.tick_rate_hz;
       }
     }
     const InputBufferStats& after = buffer_.stats();

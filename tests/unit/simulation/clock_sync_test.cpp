@@ -92,6 +92,25 @@ TEST(ClockSync, KeepsThePromiseToWhoeverDrawsSlowly) {
   }
 }
 
+TEST(ClockSync, KeepsThePromiseToWhoeverDrawsSlowlyAtAHighTickRate) {
+  for (const uint32_t tick_rate_hz : {100u, 128u, 240u}) {
+    for (const double frame_ms : {1000.0 / 60, 25.0, 33.0, 1000.0 / 30, 40.0, 50.0, 60.0}) {
+      for (const double rtt : {0.0, 100.0, 240.0}) {
+        RunConfig config;
+        config.seed = 5;
+        config.path = PathConfig{rtt, 1, 0, true};
+        config.tick_rate_hz = tick_rate_hz;
+        config.snapshot_every_ticks = tick_rate_hz / 30;
+        config.client_pump_hz = 1000.0 / frame_ms;
+        ClockRun run(config);
+        run.run(30);
+        const RunResult r = run.run(60);
+        EXPECT_LT(r.missed_ratio(), 0.01) << describe(config) << " tick rate " << tick_rate_hz;
+      }
+    }
+  }
+}
+
 TEST(ClockSync, KeepsThePromiseAtThirtyInputMessagesPerSecond) {
   RunConfig config;
   config.path = PathConfig{150, 20, 0.05, true};

@@ -43,10 +43,21 @@ TEST(FixedTick, LongFramesAreClampedAndReported) {
   FixedTick fast(60);
   fast.advance(0);
   const TickAdvance burst = fast.advance(250 * kMs);  // 15 ticks are due, 8 may run
-  EXPECT_EQ(burst.ticks, kMaxTicksPerAdvance);
+  EXPECT_EQ(burst.ticks, 8u);
   EXPECT_EQ(burst.dropped_ns, 7 * kNsPerSecond / 60);
   EXPECT_EQ(fast.dropped_ns_total(), burst.dropped_ns);
   EXPECT_EQ(fast.advance(251 * kMs).dropped_ns, 0u);
+}
+
+// What is a frame of 133 ms at 60 Hz would be one of 33 ms at 240 Hz, and nobody who draws slowly could play.
+TEST(FixedTick, AHigherRateRunsMoreTicksAtOnce) {
+  for (const auto& [rate, most] : {std::pair{1u, 8u}, {60u, 8u}, {90u, 12u}, {120u, 16u}, {1000u, 16u}}) {
+    EXPECT_EQ(ticks_at_once(rate), most) << rate;
+    FixedTick fixed(rate);
+    EXPECT_EQ(fixed.most_at_once(), most);
+    fixed.advance(0);
+    EXPECT_EQ(fixed.advance(250 * kMs).ticks, std::min(rate / 4, most));
+  }
 }
 
 TEST(FixedTick, TimeGoingBackIsNoTime) {

@@ -230,8 +230,8 @@ typedef struct lattice_world_config {
   // ---- Interest (interest.h). A client ignores these. ----
 
   uint32_t interest_kind;  ///< Authority: a lattice_interest_kind, default LATTICE_INTEREST_NONE
-  /// Authority: how long an object stays with a client at least, unless a rule hides it, or 512 others came
-  /// after it. 0..60000, default 1000.
+  /// Authority: how long an object stays with a client at least, unless a rule hides it, it is attached to one
+  /// that the client does not get, or 512 others came after it. 0..60000, default 1000.
   uint32_t interest_stay_ms;
   /// Authority: an object this near to a viewer comes, in position units. Above 0 to 1e6, default 64. The same
   /// for all viewers, and for the life of the world.

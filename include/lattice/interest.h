@@ -89,10 +89,10 @@ LATTICE_API lattice_result lattice_object_set_position(lattice_world* world, lat
 /// team_mask would hide it. Only what hangs below the owned object may still hide by its own rule. Objects
 /// that are attached to each other reach a client as one: they appear and disappear at the same moment, and
 /// what changed of them in a tick arrives together, as long as that fits one datagram and the client's
-/// budget. One that leaves while reliable calls on it are on their way goes behind the last of them. `parent`
-/// 0 detaches the object. When a parent despawns, what was attached to it stays and is judged by itself
-/// again. on_relevant is asked about the object at the top alone, so an object with is_filtered cannot be
-/// attached.
+/// budget. One that its own rule hides goes alone, and one that leaves while reliable calls on it are on their
+/// way goes behind the last of them. `parent` 0 detaches the object. When a parent despawns, what was attached
+/// to it stays and is judged by itself again. on_relevant is asked about the object at the top alone, so an
+/// object with is_filtered cannot be attached.
 ///
 /// LATTICE_ERROR_INVALID_ARGUMENT when the object would hang on itself, LATTICE_ERROR_LIMIT when a chain
 /// would be longer than LATTICE_MAX_ATTACHED_DEPTH, LATTICE_ERROR_NOT_FOUND when one of the two does not

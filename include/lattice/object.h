@@ -15,7 +15,8 @@ extern "C" {
 ///
 /// 0 on failure, and the schema stays open: LATTICE_ERROR_NOT_FOUND for a type that is not registered,
 /// LATTICE_ERROR_NOT_ALLOWED on a client, LATTICE_ERROR_UNSUPPORTED for another mode, LATTICE_ERROR_LIMIT
-/// when the world is full (lattice_world_config.max_objects).
+/// when the world is full (lattice_world_config.max_objects): what a callback despawned counts until its phase
+/// ends.
 ///
 ///     lattice_netid crate = lattice_spawn(world, CRATE_TYPE, LATTICE_AUTHORITY_SERVER);
 ///     crate_state* state = lattice_object_state(world, crate, 0);
@@ -220,8 +221,8 @@ LATTICE_API size_t lattice_simulated_objects(lattice_world* world, uint32_t type
 
 /// Copies what to draw into `out`: the host structure of one behaviour. A client shows an own predicted
 /// object in the present, with corrections eased in. It shows every other object in the past, interpolated
-/// between snapshots, or extrapolated for up to extrapolation_max_ms when no newer one has come. On the
-/// authority it is the state itself. The moment is that of lattice_frame_begin(). A world that never began a
+/// between snapshots, or extrapolated for up to extrapolation_max_ms when neither a newer one has come nor that
+/// it rests. On the authority it is the state itself. The moment is that of lattice_frame_begin(). A world that never began a
 /// frame reads the clock in each call, so two objects are drawn at slightly different moments.
 ///
 /// Returns the bytes written. 0 on failure: LATTICE_ERROR_NOT_FOUND when there is no such object or

@@ -88,8 +88,8 @@ std::span<const uint32_t> ObjectTable::ascending() const {
 }
 
 uint32_t ObjectTable::take_slot() {
-  const bool new_slot = slots_.size() < slot_bound(max_objects_) && free_count_ <= resting_slots_;
-  if (first_free_ == kNoSlot || (resting_slots_ != 0 && new_slot)) {
+  const bool rests = resting_slots_ != 0 && (free_count_ <= resting_slots_ || !has_rested(first_free_));
+  if (first_free_ == kNoSlot || (rests && slots_.size() < slot_bound(max_objects_))) {
     slots_.emplace_back();
     place_.emplace_back();
     return static_cast<uint32_t>(slots_.size() - 1);
@@ -99,6 +99,10 @@ uint32_t ObjectTable::take_slot() {
   if (first_free_ == kNoSlot) last_free_ = kNoSlot;
   --free_count_;
   return slot;
+}
+
+bool ObjectTable::has_rested(uint32_t slot) const {
+  return base::tick_distance(tick_, slots_[slot].info.spawn_tick) >= static_cast<int32_t>(rest_ticks_);
 }
 
 void ObjectTable::keep_slots() {
@@ -112,6 +116,7 @@ void ObjectTable::free_slot(uint32_t slot) {
     return;
   }
   slots_[slot].next_free = kNoSlot;
+  slots_[slot].info.spawn_tick = tick_;
   if (last_free_ == kNoSlot) {
     first_free_ = slot;
   } else {

@@ -65,6 +65,11 @@ class ObjectTable {
   /// Authority: the objects that are here now, in the slots from 0 on, were placed by both sides. No other
   /// object ever takes their slots: every client that joins begins with them in it.
   void keep_slots();
+  /// Authority: a freed slot rests for so many ticks, as long as there are slots that were never used. A
+  /// client hears of nothing in a slot whose former object it may still have (D-42).
+  void let_slots_rest(uint32_t ticks) { rest_ticks_ = ticks; }
+  /// Authority: what is freed from here on rests from `tick` on.
+  void begin_tick(Tick tick) { tick_ = tick; }
   /// Begins a new tenure. On the authority, the caller must also call StateStore::announce.
   void set_authority(uint32_t slot, uint64_t owner, lattice_authority_mode mode, Tick since_tick);
   /// The peer that this side is; 0 while it is none: a client without a session.
@@ -100,16 +105,19 @@ class ObjectTable {
 
  private:
   struct alignas(64) Slot {  // one cache line, and no part of a second
-    ObjectInfo info;
+    ObjectInfo info;         // of a free one, spawn_tick is the tick in which it was freed
     void* const* host = nullptr;
     uint32_t next_free = 0;  // kNoSlot: the last; only while free
   };
   uint32_t take_slot();
+  bool has_rested(uint32_t slot) const;
   void free_slot(uint32_t slot);
   void validate() const;
 
   uint32_t max_objects_;
   uint32_t resting_slots_;
+  uint32_t rest_ticks_ = 0;
+  Tick tick_ = 0;
   uint64_t local_peer_;
   uint64_t next_id_ = 1;
   uint32_t size_ = 0;

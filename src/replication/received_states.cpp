@@ -67,10 +67,17 @@ const Word* ReceivedStates::search(Tick tick, uint32_t* depth) const {
   return nullptr;
 }
 
-// If the earlier state was said to hold up to `tick` or later, the object had changed before that. The time
-// of the change is unknown, so the earlier state holds at its own tick only.
-void ReceivedStates::end_before(Word* before, Tick tick, uint32_t interval_ticks) {
+// Ends what was said of the state before that of `cell`. If it was said to hold up to the tick of `cell` or
+// later, `cell` has the same state, which was sent again before that was said, and so holds as long. Else the
+// object had changed before: the time of the change is unknown, so the earlier state holds at its own tick
+// only.
+void ReceivedStates::end_before(Word* before, Word* cell, uint32_t interval_ticks) const {
+  const Tick tick = cell[kTick];
   if (!base::tick_after(tick, before[kHeldUntil])) {
+    if (std::equal(before + kWords, before + stride_, cell + kWords)) {
+      cell[kHeldUntil] = before[kHeldUntil];
+      cell[kRests] = before[kRests];
+    }
     before[kHeldUntil] = before[kTick];
     before[kRests] = 0;
   }
@@ -112,9 +119,9 @@ Word* ReceivedStates::insert_anywhere(Tick tick, bool keep, uint32_t interval_ti
   Word* cell = open_cell(index);  // nothing moves when states come in order
   begin_cell(cell, tick);
   if (index > 0) {
-    end_before(at(index - 1), tick, interval_ticks);
+    end_before(at(index - 1), cell, interval_ticks);
   } else if (older_count_ != 0) {
-    end_before(older(older_count_ - 1), tick, interval_ticks);
+    end_before(older(older_count_ - 1), cell, interval_ticks);
   }
   count_draft(count_ - index, keep);
   validate();
@@ -135,7 +142,7 @@ Word* ReceivedStates::insert_older(Tick tick, uint32_t interval_ticks) {
   Word* cell = older(index);
   copy_cell(cells_.get() + draft_, cell);
   begin_cell(cell, tick);
-  if (index > 0) end_before(older(index - 1), tick, interval_ticks);
+  if (index > 0) end_before(older(index - 1), cell, interval_ticks);
   ++older_count_;
   validate();
   return words_of(cell);

@@ -165,9 +165,9 @@ class ReceivedStates {
   uint32_t kept() const { return static_cast<uint32_t>(std::popcount(keep_)) + older_count_; }
   Word* append(Tick tick, uint32_t interval_ticks) {
     Word* before = recent(0);
-    if (before[kRests] != 0) end_before(before, tick, interval_ticks);
     Word* cell = cells_.get() + draft_;
     begin_cell(cell, tick);
+    if (before[kRests] != 0) end_before(before, cell, interval_ticks);
     count_draft(0, false);
     return words_of(cell);
   }
@@ -176,7 +176,7 @@ class ReceivedStates {
     cell[kRests] = 0;
   }
   void copy_cell(const Word* from, Word* to) const { std::copy_n(from, stride_, to); }
-  static void end_before(Word* before, Tick tick, uint32_t interval_ticks);
+  void end_before(Word* before, Word* cell, uint32_t interval_ticks) const;
   const Word* search(Tick tick, uint32_t* depth) const;
   Word* insert_anywhere(Tick tick, bool keep, uint32_t interval_ticks);
   Word* insert_older(Tick tick, uint32_t interval_ticks);

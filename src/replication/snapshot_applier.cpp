@@ -130,9 +130,9 @@ void SnapshotApplier::commit_full(const Pending& entry, Tick tick, bool keep) {
   const Full& full = fulls_[entry.full];
   const bool is_new = known.slot == kNoSlot;
   if (is_new) spawn(known, full.info, tick);
-  Word* words = known.states.insert(tick, keep, interval_ticks_);
+  std::copy_n(scratch_.data() + full.first_word, known.type->word_count, known.states.draft());
+  const Word* words = known.states.insert(tick, keep, interval_ticks_);
   if (words == nullptr) return;  // the state of this tick is already here
-  std::copy_n(scratch_.data() + full.first_word, known.type->word_count, words);
   if (!is_new && base::tick_after(tick, known.full_tick)) {
     known.full_tick = tick;
     update_authority(known.slot, full.info, tick);

@@ -76,7 +76,6 @@ size_t SnapshotBuilder::line_up(ReplicaList& recipient, uint32_t budget_bytes) {
   for (const Candidate& candidate : candidates_) {
     if (!candidate.goes_first) alone_.push_back(candidate.priority);
   }
-  const float first_old = alone_.empty() ? 0.0f : *std::max_element(alone_.begin(), alone_.end());
   // More newcomers than their share holds do not compete with groups.
   const auto share =
       static_cast<size_t>(8 * kNewcomersShare * budget_bytes / recipient.mean_entry_bits()) + 1;
@@ -87,7 +86,7 @@ size_t SnapshotBuilder::line_up(ReplicaList& recipient, uint32_t budget_bytes) {
   }
   alone_.insert(alone_.end(), newcomers_.begin(), newcomers_.end());
   std::sort(alone_.begin(), alone_.end(), std::greater<>());
-  const StepPlan::Alone alone{alone_, first_old, recipient.mean_entry_bits()};
+  const StepPlan::Alone alone{alone_, !newcomers_.empty(), recipient.mean_entry_bits()};
   const float least = steps_.divide(alone, budget_bytes);
   return std::erase_if(waiting_, [least](const Waiting& w) { return !w.is_own && w.priority < least; }) +
          std::erase_if(candidates_,

@@ -62,6 +62,12 @@ SnapshotRefusal SnapshotApplier::decode_long(const ReceivedRun& run, SnapshotHea
   header.server_tick = run.tick;
   const uint32_t deltas_before = delta_count_;
   const size_t pending_before = pending_.size();
+  // Of one that says more, none is decoded: each full entry takes the memory of a whole state.
+  BlockHead head;
+  BitReader ahead(whole_);
+  if (read_block_head(ahead, &head) == SnapshotRefusal::kNone && head.count != 1) {
+    return SnapshotRefusal::kLongState;
+  }
   const std::span<const uint8_t> part = std::exchange(body_, whole_);
   BitReader in(whole_);
   const SnapshotRefusal refusal = decode_block(in, header);

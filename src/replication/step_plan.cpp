@@ -14,8 +14,10 @@ namespace {
 
 /// The head of a block, and a mask that was the mask of the entry before.
 constexpr uint32_t kMostCutBytes = kMostBlockHeadBytes + 8;
-/// In one of so many snapshots newcomers leave nothing to groups that they are before.
-constexpr Tick kNewcomersTurns = 4;
+/// By so much, about, is a block longer than the last time.
+constexpr uint32_t kMostGrowthBytes = 8;
+/// In one of so many snapshots newcomers and what else is before the groups leave them nothing.
+constexpr Tick kTurnsOfOthers = 4;
 /// What a part takes beside blocks that are whole: its header, and the heads of a block that is cut to fill
 /// the part before.
 constexpr uint32_t kMostBeginBytes = static_cast<uint32_t>(kSnapshotHeaderBytes) +
@@ -23,6 +25,10 @@ constexpr uint32_t kMostBeginBytes = static_cast<uint32_t>(kSnapshotHeaderBytes)
 
 uint32_t size_of(uint32_t mask) {
   return base::popcount(mask);
+}
+// What a group takes, about: as much as the last time.
+double bits_of(const Step& step, double alone_bits) {
+  return step.bytes != 0 ? 8.0 * step.bytes : alone_bits * size_of(step.mask);
 }
 
 }  // namespace
@@ -138,18 +144,17 @@ void StepPlan::line_up() {
 
 // A group goes before those of its objects that are on their own and go with it. A quarter of the budget is
 // never reserved: the lengths of entries on their own are only guessed, and no group needs more than half.
-// Newcomers leave a quarter to groups that only they are before: else a storm of them, who have all waited
-// longer, would stop what the client has for as long as it lasts. Now and then they leave nothing, because
-// one of them may need all.
+// Where there are newcomers, groups that are not first have a quarter: else a storm of those, who have all
+// waited longer, would stop what the client has for as long as it lasts. Now and then nothing is reserved,
+// because one that is before the groups may need all.
 float StepPlan::divide(const Alone& entries, uint32_t budget_bytes) {
   const std::span<const float> alone = entries.accumulators;
   const double alone_bits = entries.bits;
-  const bool is_turn_of_newcomers = tick_ / config_.send_interval_ticks % kNewcomersTurns == 0;
+  const bool is_turn_of_others = tick_ / config_.send_interval_ticks % kTurnsOfOthers == 0;
   const float first = ranks_.empty() ? -1.0f : steps_[place_of(ranks_.front())].accumulator;
-  const double most_reserved = first < entries.first_old                 ? 0.0
-                               : alone.empty() || first >= alone.front() ? 0.75
-                               : is_turn_of_newcomers                    ? 0.0
-                                                                         : 1.0 - kNewcomersShare;
+  const double most_reserved = alone.empty() || first >= alone.front() ? 0.75
+                               : !entries.any_new || is_turn_of_others ? 0.0
+                                                                       : 1.0 - kNewcomersShare;
   double left_bits = 8.0 * budget_bytes;
   double group_bits = 0;
   float least = 0;
@@ -161,15 +166,20 @@ float StepPlan::divide(const Alone& entries, uint32_t budget_bytes) {
       left_bits -= alone_bits;
       least = alone[next_alone++];
     } else {
-      const double bits = step->bytes != 0 ? 8.0 * step->bytes : alone_bits * size_of(step->mask);
+      const double bits = bits_of(*step, alone_bits);
       left_bits -= bits;
       group_bits += bits;
       least = step->accumulator;
       ++next_group;
     }
   }
-  // Blocks may have grown since, and they may begin a part.
-  const double group_bytes = group_bits / 8 * 1.125 + 2 * kMostBeginBytes;
+  double group_bytes = 0;
+  if (group_bits != 0) {
+    group_bytes = group_bits / 8 * 1.125 + 2 * kMostBeginBytes;  // they grow, and may begin a part
+  } else if (entries.any_new && !ranks_.empty()) {
+    // What newcomers brought with them is before all groups: one has its turn.
+    group_bytes = bits_of(steps_[place_of(ranks_.front())], alone_bits) / 8 + kMostGrowthBytes;
+  }
   reserved_bytes_ = static_cast<uint32_t>(std::min(group_bytes, most_reserved * budget_bytes));
   return left_bits < 0 ? least : 0;
 }

@@ -44,7 +44,7 @@ class StepPlan {
   /// What is on its own.
   struct Alone {
     std::span<const float> accumulators;  // in descending order
-    float first_old = 0;                  // the largest of those that are no newcomers; 0: there is none
+    bool any_new = false;                 // there are newcomers among them
     double bits = 0;                      // that such an entry has, some
   };
 
@@ -62,7 +62,7 @@ class StepPlan {
   /// the least priority for which there is room.
   float divide(const Alone& entries, uint32_t budget_bytes);
   /// What divide() keeps for groups. Nothing when an entry on its own is the first in line: that may need all
-  /// of the budget. Newcomers that are first leave a quarter, in three of four snapshots.
+  /// of the budget. But where there are newcomers, a quarter in three of four snapshots.
   uint32_t reserved_bytes() const { return reserved_bytes_; }
   /// Takes groups in their order, behind what is there. One that does not fit makes way for one of the next
   /// few that do.

@@ -25,8 +25,11 @@ uint64_t first_peer(const WorldConfig& config) {
 }
 
 /// A slot serves another object when a client that lost packets may read what was sent about the first
-/// (D-42).
+/// (D-42): after so many others and so many ticks, and a round trip, for which there is a second. Where
+/// objects come and go so fast that no slot is left, it does earlier, and clients hear of the other object
+/// later.
 constexpr uint32_t kRestingSlots = 4096;
+constexpr uint32_t kRestTicks = replication::kStalePartTicks;
 
 std::unique_ptr<crypto::EntropySource> make_entropy(const WorldConfig& config) {
   if (!config.repeatable_entropy) return std::make_unique<crypto::SystemEntropy>();
@@ -92,6 +95,7 @@ Session::Session(const WorldConfig& config, std::unique_ptr<socket::DatagramSock
   if (config.listens) clients_.emplace(config.max_connections);
   if (config.connects) connector_.emplace();
   if (config.listens && !config.transport_only) {
+    table_.let_slots_rest(kRestTicks + config.tick_rate_hz);
     sender_.emplace(config_, table_, fixed_tick_, observer);
     sender_->store().set_unannounced_writes(this);
   }

@@ -177,7 +177,10 @@ void Session::resync(Tick newest_tick) {
 
 void Session::run_tick(Tick tick) {
   current_tick_ = tick;
-  if (sender_) endpoint_->set_server_tick(tick);
+  if (sender_) {
+    endpoint_->set_server_tick(tick);
+    table_.begin_tick(tick);
+  }
   if (input_host_) sample_input(tick);
   observer_.on_tick(tick, false);
   remove_pending();

@@ -638,8 +638,9 @@ TEST_F(HostilePieces, the_whole_is_one_state_of_its_slot) {
                                                                    : SnapshotRefusal::kNone;
   };
   const Bytes lamp = {0x20, 1, 2, 7, 0, 0x02, 0x40 | 0x01, 0xC0};
-  EXPECT_EQ(whole({0x40, 1, 2, 0}, 2), SnapshotRefusal::kLongState);              // a removal
-  EXPECT_EQ(whole({0x80, 1, 2, 0, 1, 0, 1, 0}, 2), SnapshotRefusal::kLongState);  // pieces of pieces
+  EXPECT_EQ(whole({0x40, 1, 2, 0}, 2), SnapshotRefusal::kLongState);               // a removal
+  EXPECT_EQ(whole({0x80, 1, 2, 0, 1, 0, 1, 0}, 2), SnapshotRefusal::kLongState);   // pieces of pieces
+  EXPECT_EQ(whole({0x20, 2, 2, 99, 0, 0, 1, 0}, 2), SnapshotRefusal::kLongState);  // two, and none is read
   EXPECT_EQ(whole({0x00, 1, 5, 2, 0}, 2), SnapshotRefusal::kUnknownObject);
   EXPECT_EQ(whole({0x20, 1, 2, 99, 0, 0, 1, 0}, 2), SnapshotRefusal::kUnknownType);
   EXPECT_EQ(client.mirror.size(), 0u);

@@ -111,6 +111,28 @@ TEST(ObjectTable, a_freed_slot_rests_until_enough_others_are_free) {
   EXPECT_EQ(table.slot_count(), kResting + 1);
 }
 
+// Or each new object would wait for the clients where thousands come and go in a second.
+TEST(ObjectTable, a_freed_slot_rests_for_some_ticks_while_others_were_never_used) {
+  Types types;
+  constexpr uint32_t kRestTicks = 60, kEachTick = 100;
+  ObjectTable table(1000, 10);
+  table.let_slots_rest(kRestTicks);
+  std::map<uint32_t, Tick> freed;
+  for (Tick tick = 1; tick < 300; ++tick) {
+    table.begin_tick(tick);
+    std::vector<uint32_t> slots;
+    for (uint32_t i = 0; i < kEachTick; ++i) {
+      slots.push_back(table.spawn(types.lamp(), 0, LATTICE_AUTHORITY_SERVER, 0, tick));
+      const auto before = freed.find(slots.back());
+      if (before != freed.end()) {
+        ASSERT_GE(tick - before->second, kRestTicks);
+      }
+    }
+    for (const uint32_t slot : slots) table.despawn(slot), freed[slot] = tick;
+  }
+  EXPECT_LE(table.slot_count(), (kRestTicks + 1) * kEachTick);
+}
+
 TEST(ObjectTable, slots_stay_below_their_bound_whatever_rests) {
   Types types;
   EXPECT_EQ(slot_bound(4), 65536u);

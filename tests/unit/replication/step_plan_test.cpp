@@ -60,6 +60,29 @@ TEST(Turns, a_storm_of_newcomers_leaves_groups_a_part) {
   EXPECT_LE(longest_wait, 3u);
 }
 
+// Nor does it help newcomers that something else, which rested for long, is before the groups.
+TEST(Turns, a_storm_leaves_groups_a_part_when_another_old_object_is_before_them) {
+  Crowd crowd(kGroupSlots, 1, 600);
+  std::vector<uint32_t> seldom;
+  for (int i = 0; i < 40; ++i) seldom.push_back(crowd.authority.spawn(crowd.types.lamp()));
+  crowd.run(60);
+  ASSERT_FALSE(crowd.clients[0]->steps().empty());
+  for (int i = 0; i < 3000; ++i) crowd.authority.spawn(crowd.types.lamp());
+  uint32_t longest_wait = 0, snapshots = 0;
+  const uint64_t full = crowd.authority.builder.stats().full_entries;
+  for (; crowd.authority.builder.stats().full_entries < full + 3000 && snapshots < 100; ++snapshots) {
+    Lamp& lamp = crowd.authority.state<Lamp>(seldom[snapshots % seldom.size()]);
+    lamp.level = static_cast<uint8_t>((lamp.level + 1) % 16);
+    crowd.run(1);
+    for (const uint32_t slot : crowd.slots) {
+      longest_wait = std::max(longest_wait, (crowd.authority.tick - sent_tick(crowd, 0, slot)) / 2);
+    }
+  }
+  EXPECT_GE(snapshots, 10u);
+  EXPECT_LT(snapshots, 60u) << "nor are the newcomers stopped";
+  EXPECT_LE(longest_wait, 3u);
+}
+
 TEST(Turns, starve_nobody_whatever_the_budget) {
   for (uint32_t budget = 250; budget < 1000; budget += 50) {
     SCOPED_TRACE(budget);

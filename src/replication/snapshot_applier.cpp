@@ -26,7 +26,7 @@ SnapshotApplier::SnapshotApplier(const TypeTable& types, ObjectTable& mirror, Sn
       slot_bound_(slot_bound),
       index_of_(64, base::HashIndex::Growth::kDoubling, mirror.id_seed()),
       full_ids_(64, base::HashIndex::Growth::kDoubling, mirror.id_seed()),
-      full_slots_(64, base::HashIndex::Growth::kDoubling, mirror.id_seed()),
+      new_slots_(64, base::HashIndex::Growth::kDoubling, mirror.id_seed()),
       traffic_(types.size()) {}
 
 void SnapshotApplier::reserve(uint32_t objects) {

@@ -316,8 +316,8 @@ class SnapshotApplier {
   std::vector<Long> longs_;        // the states that they complete
   std::vector<uint8_t> whole_;     // the bytes of the last of these
   ReceivedPieces received_pieces_;
-  base::HashIndex full_ids_;    // network_ids of the full entries in pending_
-  base::HashIndex full_slots_;  // their remote slots
+  base::HashIndex full_ids_;   // network_ids of the full entries in pending_
+  base::HashIndex new_slots_;  // slots of entries in pending_ of which nothing was known
   std::vector<Full> fulls_;
   PlainDecoder plain_;
   uint32_t baseline_depth_ = 0;  // of the last delta's baseline: the objects of a block were sent together

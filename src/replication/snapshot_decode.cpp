@@ -38,10 +38,9 @@ inline bool read_gap(BitWindow& in, uint32_t k, uint64_t* gap) {
 
 // Not clear(): that costs as much as the largest part so far.
 void SnapshotApplier::forget_pending() {
-  each_full(0, [this](const Pending& entry, Tick) {
-    full_ids_.erase(entry.network_id);
-    full_slots_.erase(entry.remote_slot);
-  });
+  each_full(0, [this](const Pending& entry, Tick) { full_ids_.erase(entry.network_id); });
+  for (const Pending& entry : pending_) new_slots_.erase(entry.remote_slot);
+  for (const Long& state : longs_) new_slots_.erase(state.remote_slot);
   delta_count_ = 0;
   pending_.clear();
   runs_.clear();
@@ -251,6 +250,8 @@ SnapshotRefusal SnapshotApplier::decode_others(BitWindow* in, Tick tick, const B
       if (known.decoded == decoding_) return SnapshotRefusal::kSlotTwice;
       known.decoded = decoding_;
       type = known.type;
+    } else if (!new_slots_.insert(slot, slot)) {
+      return SnapshotRefusal::kSlotTwice;
     }
     Pending& pending = pending_.emplace_back();
     pending.kind = head.kind;
@@ -370,7 +371,6 @@ SnapshotRefusal SnapshotApplier::decode_full(BitWindow& in, Tick tick, Pending* 
   // Before each takes the memory of a state: an authority has no more objects than this side has room for.
   if (fulls_.size() == mirror_.max_objects()) return SnapshotRefusal::kTooManyObjects;
   full_ids_.insert(entry->network_id, entry->remote_slot);
-  full_slots_.insert(entry->remote_slot, entry->remote_slot);
   entry->full = static_cast<uint32_t>(fulls_.size());
   const ObjectType& type = *entry->type;
   const uint32_t first_word = take_words(type.word_count);
@@ -383,7 +383,7 @@ SnapshotRefusal SnapshotApplier::decode_full(BitWindow& in, Tick tick, Pending* 
 SnapshotRefusal SnapshotApplier::check_full(const Pending& entry, Tick tick) const {
   const uint64_t id = entry.network_id;
   if (id == 0) return SnapshotRefusal::kNetworkId;
-  if (full_ids_.contains(id) || full_slots_.contains(entry.remote_slot)) return SnapshotRefusal::kNetworkId;
+  if (full_ids_.contains(id)) return SnapshotRefusal::kNetworkId;
   const uint32_t same = find_known(id);
   // A placed object that was destroyed does not come back, and nothing takes its slot (D-52).
   const bool is_placed = id <= placed_ids_ || entry.remote_slot < placed_slots_;

@@ -76,6 +76,7 @@ void print_constants() {
   PRINT_CONSTANT(replication::RpcGate::Config{}.burst);
   PRINT_CONSTANT(replication::SnapshotBuilder::kMaxParts);
   PRINT_CONSTANT(replication::SnapshotBuilder::kMaxPieceParts);
+  PRINT_CONSTANT(replication::SnapshotBuilder::kMostNewObjects);
   PRINT_CONSTANT(replication::kMaxLongStates);
   PRINT_CONSTANT(simulation::kJitterBufferTicks);
   PRINT_CONSTANT(simulation::kInputRepeatMaxNs);

@@ -222,8 +222,8 @@ LATTICE_API size_t lattice_simulated_objects(lattice_world* world, uint32_t type
 /// Copies what to draw into `out`: the host structure of one behaviour. A client shows an own predicted
 /// object in the present, with corrections eased in. It shows every other object in the past, interpolated
 /// between snapshots, or extrapolated for up to extrapolation_max_ms when neither a newer one has come nor that
-/// it rests. On the authority it is the state itself. The moment is that of lattice_frame_begin(). A world that never began a
-/// frame reads the clock in each call, so two objects are drawn at slightly different moments.
+/// it rests. On the authority it is the state itself. The moment is that of lattice_frame_begin(). A world that
+/// never began a frame reads the clock in each call, so two objects are drawn at slightly different moments.
 ///
 /// Returns the bytes written. 0 on failure: LATTICE_ERROR_NOT_FOUND when there is no such object or
 /// behaviour, LATTICE_ERROR_BUFFER_TOO_SMALL when `cap` is below the size of the structure.

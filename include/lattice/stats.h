@@ -110,7 +110,7 @@ typedef struct lattice_world_stats {
   uint32_t max_rollback_ticks;       ///< client: most ticks that one correction ran again
   uint32_t unacked_inputs;           ///< client: inputs that the next input message carries, at most 32
   uint64_t interpolation_samples;    ///< client: poses drawn from snapshots
-  uint64_t interpolation_underruns;  ///< client: of those, of one that had moved: neither newer nor at rest
+  uint64_t interpolation_underruns;  ///< client: of those, with no word of what comes next or that it rests
   uint64_t clock_resyncs;            ///< client: how often its clock jumped or stood still
   double interpolation_delay_ms;     ///< client: how far in the past others are drawn; 0 before that
   /// Client: how many ticks early its inputs arrive, as the authority reports. Below 0: they arrive late.

@@ -257,6 +257,7 @@ class SnapshotApplier {
   Word* discarded_words(const ObjectType& type);
   /// The deltas of the part.
   std::span<const Delta> deltas() const { return {deltas_.data(), delta_count_}; }
+  TrafficRun with_entry(TrafficRun run, const ObjectType* type, size_t first_bit);
   void count_traffic(const TrafficRun& run, size_t end_bit);
 
   void commit(const SnapshotHeader& header);

@@ -152,6 +152,17 @@ SnapshotRefusal SnapshotApplier::decode_block(BitReader& in, const SnapshotHeade
   return in.ok() ? SnapshotRefusal::kNone : SnapshotRefusal::kMalformed;
 }
 
+// The run with one more entry, which begins at `first_bit`. One of another type begins a run.
+inline SnapshotApplier::TrafficRun SnapshotApplier::with_entry(TrafficRun run, const ObjectType* type,
+                                                               size_t first_bit) {
+  if (type != run.type) {
+    count_traffic(run, first_bit);
+    run = {type, 0, first_bit};
+  }
+  ++run.entries;
+  return run;
+}
+
 // What an entry begins with: how far its slot is from the last, and its age where those of the block differ.
 // When the bits end here, what is read is refused by what follows, or by decode_block().
 inline SnapshotRefusal SnapshotApplier::read_entry_head(BitWindow& in, const BlockHead& head, bool is_first,
@@ -220,11 +231,7 @@ inline SnapshotRefusal SnapshotApplier::read_entry_head(BitWindow& in, const Blo
       break;
     }
     *next++ = {index, of_tick};
-    if (known.type != run.type) {
-      count_traffic(run, first_bit);
-      run = {known.type, 0, first_bit};
-    }
-    ++run.entries;
+    run = with_entry(run, known.type, first_bit);
   }
   delta_count_ = static_cast<uint32_t>(next - deltas_.data());
   baseline_depth_ = depth;
@@ -260,11 +267,7 @@ SnapshotRefusal SnapshotApplier::decode_others(BitWindow* in, Tick tick, const B
     refusal = decode_other(in, tick, index, &pending, &previous);
     if (refusal != SnapshotRefusal::kNone) return refusal;
     if (pending.type != nullptr) type = pending.type;
-    if (type != run.type) {
-      count_traffic(run, first_bit);
-      run = {type, 0, first_bit};
-    }
-    ++run.entries;
+    run = with_entry(run, type, first_bit);
   }
   count_traffic(run, in->position_bits());
   return SnapshotRefusal::kNone;

@@ -101,8 +101,8 @@ LATTICE_API uint32_t lattice_world_next_tick(lattice_world* world);
 
 /// Returns how many ticks are due now, 0 to 16. A call uses up the time since the last call, so call it once
 /// per pump; a second call right after it returns 0. A client's clock is steered towards the authority's, so
-/// its ticks come up to a tenth faster or slower. Time for more ticks than a pump may run is dropped and counted
-/// in lattice_world_stats.ticks_dropped_ns.
+/// its ticks come up to a tenth faster or slower. Time for more ticks than a pump may run is dropped, and
+/// counted in lattice_world_stats.ticks_dropped_ns.
 LATTICE_API uint32_t lattice_world_ticks_due(lattice_world* world);
 
 /// Returns the nanoseconds until the next tick is due, by the clock of the world. 0: it is due now. Use it to

@@ -48,4 +48,19 @@ inline void prefetch(const void* from, size_t bytes) {
   prefetch(from, static_cast<const char*>(from) + bytes);
 }
 
+/// `value`, which mostly is `expected`. What follows then does not wait for `value`: the processor guesses
+/// the branch and checks it later. For a value on which the next step of a loop depends.
+template <class T>
+T mostly(T value, T expected) {
+#if defined(__GNUC__)
+  if (value == expected) [[likely]] {
+    __asm__ volatile("" : "+r"(expected));  // else the compiler sees that both are the same
+    return expected;
+  }
+#else
+  static_cast<void>(expected);
+#endif
+  return value;
+}
+
 }  // namespace lattice::base

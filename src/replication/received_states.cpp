@@ -73,23 +73,20 @@ const Word* ReceivedStates::search(Tick tick, uint32_t* depth) const {
 // only.
 void ReceivedStates::end_before(Word* before, Word* cell, uint32_t interval_ticks) const {
   const Tick tick = cell[kTick];
-  if (!base::tick_after(tick, before[kHeldUntil])) {
-    if (std::equal(before + kWords, before + stride_, cell + kWords)) {
-      cell[kHeldUntil] = before[kHeldUntil];
-      cell[kRests] = before[kRests];
-    }
-    before[kHeldUntil] = before[kTick];
-    before[kRests] = 0;
+  if (!base::tick_after(tick, until_of(before))) {
+    const bool same = std::equal(before + kWords, before + stride_, cell + kWords);
+    if (same) hold(cell, until_of(before), rests(before));
+    hold(before, before[kTick], false);
   }
   const Tick last_rest = tick - interval_ticks;
-  if (before[kRests] != 0 && base::tick_after(last_rest, before[kHeldUntil])) before[kHeldUntil] = last_rest;
+  if (rests(before) && base::tick_after(last_rest, until_of(before))) hold(before, last_rest, true);
 }
 
 void ReceivedStates::rest(Tick tick) {
   if (count_ == 0) return;
   Word* newest = recent(0);
-  newest[kRests] = 1;
-  if (base::tick_after(tick, newest[kHeldUntil])) newest[kHeldUntil] = tick;
+  const Tick until = until_of(newest);
+  hold(newest, base::tick_after(tick, until) ? tick : until, true);
 }
 
 uint32_t ReceivedStates::drawn_count() const {
@@ -197,7 +194,7 @@ void ReceivedStates::make_room() {
 // To `cells`, which has room for the states that there are.
 void ReceivedStates::grow(uint32_t cells) {
   const uint32_t size = with_older(cells) * stride_;
-  auto grown = std::make_unique_for_overwrite<Word[]>(size);
+  Cells grown(static_cast<Word*>(::operator new[](size * sizeof(Word), kCacheLine)));
   for (uint32_t i = 0; i < count_; ++i) copy_cell(at(i), grown.get() + size_t{i} * stride_);
   for (uint32_t i = 0; i < older_count_; ++i) copy_cell(older(i), grown.get() + size_t{cells + i} * stride_);
   cells_ = std::move(grown);
@@ -214,9 +211,10 @@ void ReceivedStates::age(Tick oldest) {
     keep_ &= ~(uint64_t{1} << (count_ - 1));
     drop_oldest();
   }
-  for (const size_t tick : {kTick, kHeldUntil}) {
-    if (base::tick_after(oldest, at(0)[tick])) at(0)[tick] = oldest;
-  }
+  Word* first = at(0);
+  const Tick until = until_of(first);
+  if (base::tick_after(oldest, first[kTick])) first[kTick] = oldest;
+  hold(first, base::tick_after(oldest, until) ? oldest : until, rests(first));
   for (Tick* tick : {&first_needed_, &stay_began_}) {
     if (base::tick_after(oldest, *tick)) *tick = oldest;
   }
@@ -228,11 +226,10 @@ void ReceivedStates::validate() const {
   LATTICE_ASSERT(count_ == kBaselineSends || keep_ >> count_ == 0);
   for (uint32_t i = 0; i < older_count_; ++i) {
     const Word* next = i + 1 < older_count_ ? older(i + 1) : at(0);
-    LATTICE_ASSERT(base::tick_after(next[kTick], older(i)[kHeldUntil]));
+    LATTICE_ASSERT(base::tick_after(next[kTick], until_of(older(i))));
   }
   for (uint32_t i = 0; i < count_; ++i) {
-    LATTICE_ASSERT(base::tick_distance(at(i)[kHeldUntil], at(i)[kTick]) >= 0);
-    LATTICE_ASSERT(i == 0 || base::tick_after(at(i)[kTick], at(i - 1)[kHeldUntil]));
+    LATTICE_ASSERT(i == 0 || base::tick_after(at(i)[kTick], until_of(at(i - 1))));
   }
   LATTICE_ASSERT(with_older(capacity_) * stride_ <= size_ && draft_ < uint32_t{capacity_} * stride_);
 #endif

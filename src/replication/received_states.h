@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 
 #include "base/compiler.h"
 #include "base/sequence.h"
@@ -58,32 +59,31 @@ class ReceivedStates {
   bool empty() const { return count_ == 0; }
   Tick newest_tick() const { return recent(0)[kTick]; }
   /// Until when the newest state is known to hold: its tick, or a later one that a rested entry said (D-17).
-  Tick newest_until() const { return recent(0)[kHeldUntil]; }
+  Tick newest_until() const { return until_of(recent(0)); }
   const Word* newest() const { return words_of(recent(0)); }
   /// The state before the newest, or null.
   const Word* before_newest() const { return count_ < 2 ? nullptr : words_of(recent(1)); }
   /// The words of exactly `tick`, or null. `depth` is a guess of how many states are newer, and is put right.
   const Word* find(Tick tick, uint32_t* depth) const {
-    if (*depth >= count_) return search(tick, depth);
-    const Word* cell = recent(*depth);
-    if (cell[kTick] != tick || base::tick_after(first_needed_, tick)) return search(tick, depth);
-    return words_of(cell);
+    if (!may_be_at(*depth, tick)) return search(tick, depth);
+    const Word* words = at_depth(*depth);
+    return is_of(words, tick) ? words : search(tick, depth);
   }
   const Word* find(Tick tick) const {
     uint32_t depth = 0;
     return find(tick, &depth);
   }
+  /// find() in steps: whether states of `tick` are kept and `depth` of them are newer than another one; the
+  /// words of that one; and whether they are of `tick`. The last step waits for the memory of the state.
+  bool may_be_at(uint32_t depth, Tick tick) const {
+    return depth < count_ && !base::tick_after(first_needed_, tick);
+  }
+  const Word* at_depth(uint32_t depth) const { return words_of(recent(depth)); }
+  static bool is_of(const Word* words, Tick tick) { return *(words - kWords + kTick) == tick; }
 
-  /// Asks for what a delta against the state that `depth` newer ones follow reads and writes, or for the
-  /// beginning of it.
-  void prefetch_for_delta(uint32_t depth) const {
-    if (depth >= count_) return;
-    const uint32_t more_words = std::min<uint32_t>(stride_ - 1, 31);
-    const Word *draft = cells_.get() + draft_, *baseline = recent(depth);
-    base::prefetch(draft), base::prefetch(draft + more_words);
-    base::prefetch(baseline), base::prefetch(baseline + more_words);
-    if (count_ == capacity_ && count_ > kDrawnStates) [[unlikely]]
-      base::prefetch(recent(kDrawnStates));  // make_room() looks at it
+  /// Asks for the memory of a state, or of draft(), or for the beginning and the end of it.
+  void prefetch(const Word* words) const {
+    base::prefetch(words - kWords), base::prefetch(words + (stride_ - kWords - 1));
   }
 
   /// Words to fill for a state that may follow. The next insert() takes them over. Valid until then; states
@@ -96,8 +96,8 @@ class ReceivedStates {
   /// Null when the tick is already there, or when the state is older than all that must be kept. If the state
   /// before it rested, that held until `interval_ticks` earlier: snapshots are so far apart.
   Word* insert(Tick tick, bool keep, uint32_t interval_ticks = 1) {
-    const bool plain = count_ != 0 && count_ < std::min<uint32_t>(capacity_, kBaselineSends) && !keep &&
-                       base::tick_after(tick, newest_tick());
+    const bool has_room = count_ != capacity_ && uint32_t{count_} - 1 < kBaselineSends - 1;
+    const bool plain = has_room && !keep && base::tick_after(tick, newest_tick());
     return plain ? append(tick, interval_ticks) : insert_anywhere(tick, keep, interval_ticks);
   }
   /// The newest state still held at `tick`, and holds until the next one comes.
@@ -107,7 +107,7 @@ class ReceivedStates {
   /// The state that `newer` states of this stay followed; `newer` is below drawn_count().
   Held held_state(uint32_t newer) const {
     const Word* cell = recent(newer);
-    return {cell[kTick], cell[kHeldUntil], words_of(cell)};
+    return {cell[kTick], until_of(cell), words_of(cell)};
   }
   /// Lets go of the states before `baseline` that are more than kLateBaselineTicks older than `now`. The
   /// newest state and those of parts with keep stay.
@@ -122,8 +122,14 @@ class ReceivedStates {
   uint32_t held() const { return uint32_t{count_} + older_count_; }
 
  private:
-  // A cell: two ticks, a flag, and from kWords on the words of the state.
-  static constexpr size_t kTick = 0, kHeldUntil = 1, kRests = 2, kWords = 3;
+  // A cell: the tick of the state; how many ticks later it still held, times two, plus one where it rests;
+  // and from kWords on its words. It is short, so that a small state takes no more than half of a cache line.
+  static constexpr size_t kTick = 0, kHeld = 1, kWords = 2;
+  static Tick until_of(const Word* cell) { return cell[kTick] + (cell[kHeld] >> 1); }
+  static bool rests(const Word* cell) { return (cell[kHeld] & 1u) != 0; }
+  static void hold(Word* cell, Tick until, bool rests) {
+    cell[kHeld] = (until - cell[kTick]) << 1 | (rests ? 1u : 0u);
+  }
   static constexpr uint32_t kMostCells = kBaselineSends + 1;  // of the ring; one is for the draft
   // `index` 0 is the oldest state of the ring; at(count_) is the cell of the draft.
   Word* at(uint32_t index) { return before_draft(count_ - index); }
@@ -167,13 +173,13 @@ class ReceivedStates {
     Word* before = recent(0);
     Word* cell = cells_.get() + draft_;
     begin_cell(cell, tick);
-    if (before[kRests] != 0) end_before(before, cell, interval_ticks);
+    if (rests(before)) end_before(before, cell, interval_ticks);
     count_draft(0, false);
     return words_of(cell);
   }
   static void begin_cell(Word* cell, Tick tick) {
-    cell[kTick] = cell[kHeldUntil] = tick;
-    cell[kRests] = 0;
+    cell[kTick] = tick;
+    cell[kHeld] = 0;
   }
   void copy_cell(const Word* from, Word* to) const { std::copy_n(from, stride_, to); }
   void end_before(Word* before, Word* cell, uint32_t interval_ticks) const;
@@ -188,7 +194,12 @@ class ReceivedStates {
   void grow(uint32_t cells);
   void validate() const;
 
-  std::unique_ptr<Word[]> cells_;
+  static constexpr std::align_val_t kCacheLine{64};
+  struct FreeCells {
+    void operator()(Word* cells) const { ::operator delete[](cells, kCacheLine); }
+  };
+  using Cells = std::unique_ptr<Word[], FreeCells>;
+  Cells cells_;
   uint64_t keep_ = 0;      // bit n: the state of the ring that n newer ones followed came in a part with keep
   uint32_t stride_ = 0;    // of cells, in words
   uint32_t size_ = 0;      // of cells_, in words

@@ -98,14 +98,16 @@ void SnapshotApplier::commit(const SnapshotHeader& header) {
 
 // Comes before all that could give the memory of an object to another one.
 [[gnu::flatten]] void SnapshotApplier::commit_deltas(std::span<const Delta> deltas, Tick tick, bool keep) {
+  NewState* const news = news_.data();
   size_t count = 0;
   const auto tell = [&] {
-    if (count != 0) listener_.on_states(tick, std::span<const NewState>(news_.data(), count));
+    if (count != 0) listener_.on_states(tick, std::span<const NewState>(news, count));
     count = 0;
   };
   const Tick newest = newest_tick_;
+  Known* const all = known_.data();
   for (const Delta& delta : deltas) {
-    Known& known = known_[delta.known];
+    Known& known = all[delta.known];
     if (known.slot == kNoSlot || is_before_removal(known, tick)) continue;
     if (delta.baseline != tick) known.states.forget_before(delta.baseline, newest);
     const Word* words = known.states.insert(tick, keep, interval_ticks_);
@@ -115,7 +117,7 @@ void SnapshotApplier::commit(const SnapshotHeader& header) {
       continue;
     }
     known.applied_tick = tick;
-    news_[count++] = {known.slot, words};
+    news[count++] = {known.slot, words};
     if (!known.rest_waits) continue;
     tell();
     end_wait_for_rest(known, tick);

@@ -223,8 +223,18 @@ class SnapshotApplier {
     uint32_t age = 0;
   };
 
+  /// A delta whose members wait to be decoded: where they begin, the words to fill, and the state that is
+  /// mostly its baseline.
+  struct DeltaMembers {
+    const serialization::MemberPlan* plan;
+    size_t first_bit;
+    const Word* baseline;
+    Word* words;
+  };
+  static constexpr uint32_t kDeltasAtOnce = 32;
+
   /// What a delta reads and fills, or why it is refused.
-  struct UnusualDelta {
+  struct DeltaPlaces {
     SnapshotRefusal refusal = SnapshotRefusal::kNone;
     const Word* baseline = nullptr;
     Word* words = nullptr;
@@ -237,9 +247,14 @@ class SnapshotApplier {
   SnapshotRefusal read_block_head(BitReader& in, BlockHead* head) const;
   SnapshotRefusal read_entry_head(BitWindow& in, const BlockHead& head, bool is_first,
                                   EntryHead* entry) const;
-  SnapshotRefusal decode_deltas(BitWindow* window, Tick tick, const BlockHead& head);
-  UnusualDelta find_unusual(Known& known, Tick tick, Tick of_tick);
-  void prefetch_after(uint32_t index, uint32_t count, uint32_t depth) const;
+  SnapshotRefusal decode_deltas(BitWindow* in, Tick tick, const BlockHead& head);
+  uint32_t read_alike(BitWindow* window, Tick of_tick, const BlockHead& head, uint32_t most, EntryHead* entry,
+                      PlainDecoder::Context* changes, Delta* deltas, DeltaMembers* members);
+  SnapshotRefusal take_deltas(std::span<const Delta> deltas, const DeltaMembers* members, Tick tick);
+  SnapshotRefusal decode_delta(BitWindow* in, Tick tick, const BlockHead& head, bool is_first,
+                               EntryHead* entry, PlainDecoder::Context* changes, Delta* delta);
+  DeltaPlaces places_of(Known& known, Tick tick, Tick of_tick);
+  DeltaPlaces find_unusual(Known& known, Tick tick, Tick of_tick);
   SnapshotRefusal decode_others(BitWindow* in, Tick tick, const BlockHead& head);
   SnapshotRefusal decode_other(BitWindow* in, Tick tick, uint32_t index, Pending* entry, Previous* previous);
   SnapshotRefusal decode_full_head(BitReader& in, Tick tick, Pending* entry, Previous* previous) const;

@@ -1,6 +1,7 @@
 // The checking half of SnapshotApplier. It turns a part into a list of decoded entries, or refuses it with a
 // named reason, and changes nothing else. Spec: D-11 to D-18, D-41 to D-43, P-10.
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include "lattice/authoring/bit_reader.h"
@@ -19,19 +20,32 @@ bool may_have_age(EntryKind kind, uint32_t age) {
 }
 
 // The number of slots between an entry and the one before (D-14): as many ones as 2^k goes into it, a zero,
-// and the rest in k bits. Twelve ones stand before a varint instead. False for a varint where a shorter form
-// exists. `k` is below 16, so all of a short form is in what look() made ready.
-inline bool read_gap(BitWindow& in, uint32_t k, uint64_t* gap) {
-  const uint64_t ahead = in.ahead(kGapEscape + 16);
+// and the rest in k bits. Twelve ones stand before a varint instead: false. The window has looked. `k` is
+// below 16, so all of it is ready, and the bit behind it.
+inline bool read_short_gap(BitWindow& in, uint32_t k, uint64_t* gap) {
+  const uint64_t ahead = in.ahead();
   const auto ones = static_cast<unsigned>(std::countl_one(ahead));
-  if (ones < kGapEscape) [[likely]] {
-    *gap = uint64_t{ones} << k | ahead << (ones + 1) >> 1 >> (63 - k);
-    in.skip(ones + 1 + k);
-    return true;
-  }
+  if (ones >= kGapEscape) [[unlikely]]
+    return false;
+  *gap = uint64_t{ones} << k | ahead << (ones + 1) >> 1 >> (63 - k);
+  in.skip(ones + 1 + k);
+  return true;
+}
+
+// In either form. False for a varint where the short form would do.
+inline bool read_gap(BitWindow& in, uint32_t k, uint64_t* gap) {
+  if (read_short_gap(in, k, gap)) return true;
   in.skip(kGapEscape);
   *gap = in.with_reader([](BitReader& reader) { return reader.ReadVarint32(); });
+  in.look();
   return *gap >> k >= kGapEscape;
+}
+
+// Moves past a bit that is ready, if it is zero.
+inline bool skip_zero(BitWindow& in) {
+  if (in.ahead() >> 63 != 0) return false;
+  in.skip(1);
+  return true;
 }
 
 }  // namespace
@@ -164,80 +178,155 @@ inline SnapshotApplier::TrafficRun SnapshotApplier::with_entry(TrafficRun run, c
 }
 
 // What an entry begins with: how far its slot is from the last, and its age where those of the block differ.
-// When the bits end here, what is read is refused by what follows, or by decode_block().
+// The window is ready for what follows. When the bits end here, what is read is refused by what follows, or
+// by decode_block().
 inline SnapshotRefusal SnapshotApplier::read_entry_head(BitWindow& in, const BlockHead& head, bool is_first,
                                                         EntryHead* entry) const {
+  static_assert(kGapEscape + 16 + 1 + PlainDecoder::kLookBits <= BitWindow::kLookBits);
   in.look();
   uint64_t gap = 0;
   if (!is_first) {
     if (!read_gap(in, head.k, &gap)) return SnapshotRefusal::kMalformed;
     entry->slot += gap + 1;
   }
-  if (entry->slot >= slot_bound_) return SnapshotRefusal::kSlot;
   entry->age = head.age;
-  if (head.mixed && in.read_bool()) {
-    entry->age = in.with_reader([](BitReader& reader) { return reader.ReadVarint32(); });
-    if (!in.ok()) return SnapshotRefusal::kMalformed;
-    if (!may_have_age(head.kind, entry->age)) return SnapshotRefusal::kBaselineAge;
+  if (!head.mixed || skip_zero(in)) return SnapshotRefusal::kNone;
+  in.skip(1);
+  entry->age = in.with_reader([](BitReader& reader) { return reader.ReadVarint32(); });
+  if (!in.ok()) return SnapshotRefusal::kMalformed;
+  if (!may_have_age(head.kind, entry->age)) return SnapshotRefusal::kBaselineAge;
+  in.look();
+  return SnapshotRefusal::kNone;
+}
+
+// A snapshot of a crowd has hundreds of deltas, and nearly all are like the one before. A short loop reads
+// what these are about and where their members are, another one decodes the members, and this one is for the
+// others. So each has what it works with in registers, and memory that the second one needs comes meanwhile.
+// A refusal means nothing when the bits had ended before: see decode_block().
+SnapshotRefusal SnapshotApplier::decode_deltas(BitWindow* in, Tick tick, const BlockHead& head) {
+  EntryHead entry{.slot = head.slot};
+  TrafficRun run{.first_bit = in->position_bits()};
+  PlainDecoder::Context changes;
+  std::array<DeltaMembers, kDeltasAtOnce> members;
+  const auto most = static_cast<uint32_t>(std::min<size_t>(head.count, known_.size()));  // each comes once
+  Delta* next = room_for_deltas(most);
+  SnapshotRefusal refusal = SnapshotRefusal::kNone;
+  for (uint32_t i = 0; i < head.count && refusal == SnapshotRefusal::kNone;) {
+    if (changes.mask_bits != 0 && head.age != 0) {
+      const uint32_t alike = std::min(head.count - i, kDeltasAtOnce);
+      const uint32_t count =
+          read_alike(in, tick - head.age, head, alike, &entry, &changes, next, members.data());
+      refusal = take_deltas({next, count}, members.data(), tick);
+      next += count, i += count, run.entries += count;
+      if (refusal != SnapshotRefusal::kNone || count == alike) continue;
+    }
+    const size_t first_bit = in->position_bits();
+    refusal = decode_delta(in, tick, head, i == 0, &entry, &changes, next);
+    if (refusal != SnapshotRefusal::kNone) break;
+    run = with_entry(run, known_[next->known].type, first_bit);
+    ++next, ++i;
+  }
+  delta_count_ = static_cast<uint32_t>(next - deltas_.data());
+  if (refusal == SnapshotRefusal::kNone) count_traffic(run, in->position_bits());
+  return refusal;
+}
+
+// Reads up to `most` entries that are like the one before: about an object of that type that is here, and of
+// the age that the block has, with a mask whose plan is there. Returns their number. The window, the entry
+// and the context stand at the last of them. Flat, as commit_deltas() is.
+[[gnu::flatten]] uint32_t SnapshotApplier::read_alike(BitWindow* window, Tick of_tick, const BlockHead& head,
+                                                      uint32_t most, EntryHead* entry,
+                                                      PlainDecoder::Context* changes, Delta* deltas,
+                                                      DeltaMembers* members) {
+  constexpr uint32_t kAhead = 8;  // the next entries are mostly about the next objects
+  BitWindow in = *window;
+  PlainDecoder::Context next = *changes;
+  const ObjectType* const type = next.type;
+  const std::span<Known> all = known_;
+  const std::span<const uint32_t> of_slot = known_of_slot_;
+  const uint32_t decoding = decoding_, depth = baseline_depth_;
+  uint64_t slot = entry->slot;
+  uint32_t count = 0, bits = 0;
+  for (; count < most; ++count) {
+    uint64_t gap = 0;
+    in.look();
+    if (!read_short_gap(in, head.k, &gap)) break;
+    if (head.mixed && !skip_zero(in)) break;
+    const uint64_t next_slot = slot + gap + 1;
+    if (next_slot >= of_slot.size()) break;
+    const uint32_t index = of_slot[next_slot];
+    if (index == kNotKnown) break;
+    Known& known = all[index];
+    if (known.type != type || known.decoded == decoding || !known.staying()) break;
+    if (index + kAhead < all.size()) base::prefetch(&all[index + kAhead]);
+    if (!PlainDecoder::read_short_mask(in, &next)) break;
+    const serialization::MemberPlan* plan = plain_.find_plan(*type->layout, next.mask);
+    if (plan == nullptr || !plan->whole) break;
+    const size_t first_bit = in.position_bits();
+    bits = base::mostly(plan->bit_count, bits);  // where an entry ends, the next begins
+    in.skip_all(bits);
+    if (!in.ok()) break;
+    Word* words = known.states.draft();
+    if (!known.states.may_be_at(depth, of_tick)) break;
+    const Word* baseline = known.states.at_depth(depth);
+    known.states.prefetch(words), known.states.prefetch(baseline);
+    members[count] = {plan, first_bit, baseline, words};
+    deltas[count] = {index, of_tick};
+    known.decoded = decoding;
+    slot = next_slot;
+    changes->mask = next.mask;
+    window->move_to(in.position_bits());
+  }
+  entry->slot = slot;
+  return count;
+}
+
+// Decodes what changed of `deltas`, which `members` says more of.
+[[gnu::flatten]] SnapshotRefusal SnapshotApplier::take_deltas(std::span<const Delta> deltas,
+                                                              const DeltaMembers* members, Tick tick) {
+  BitWindow in(body_, 0);
+  for (const Delta& delta : deltas) {
+    const Word* baseline = members->baseline;
+    Word* words = members->words;
+    if (!ReceivedStates::is_of(baseline, delta.baseline)) [[unlikely]] {
+      const DeltaPlaces places = places_of(known_[delta.known], tick, delta.baseline);
+      if (places.refusal != SnapshotRefusal::kNone) return places.refusal;
+      baseline = places.baseline, words = places.words;
+    }
+    in.move_to(members->first_bit);
+    if (!members->plan->decode(in, baseline, words)) return SnapshotRefusal::kMalformed;
+    ++members;
   }
   return SnapshotRefusal::kNone;
 }
 
-// Flat, as commit_deltas() is: a snapshot of a crowd has hundreds of deltas. The window is copied, so that
-// its position is in a register. A refusal means nothing when the bits had ended before: see decode_block().
-[[gnu::flatten]] SnapshotRefusal SnapshotApplier::decode_deltas(BitWindow* window, Tick tick,
-                                                                const BlockHead& head) {
-  BitWindow in = *window;
-  EntryHead entry{.slot = head.slot};
-  TrafficRun run{.first_bit = in.position_bits()};
-  PlainDecoder::Context changes;
-  uint32_t depth = baseline_depth_;
-  const auto known_count = static_cast<uint32_t>(known_.size());
-  const uint32_t most = std::min(head.count, known_count);  // an object comes once in a part
-  Delta* next = room_for_deltas(most);
-  SnapshotRefusal refusal = SnapshotRefusal::kNone;
-  for (uint32_t i = 0; i < head.count; ++i) {
-    const size_t first_bit = in.position_bits();
-    refusal = read_entry_head(in, head, i == 0, &entry);
-    if (refusal != SnapshotRefusal::kNone) break;
-    const uint32_t index = known_at(static_cast<uint32_t>(entry.slot));
-    if (index == kNotKnown) {
-      refusal = SnapshotRefusal::kUnknownObject;
-      break;
-    }
-    Known& known = known_[index];
-    if (known.decoded == decoding_) {
-      refusal = SnapshotRefusal::kSlotTwice;
-      break;
-    }
-    known.decoded = decoding_;
-    prefetch_after(index, known_count, depth);
-    const Tick of_tick = tick - entry.age;
-    Word* words = nullptr;
-    const Word* baseline = nullptr;
-    if (known.staying() && entry.age != 0) [[likely]] {
-      words = known.states.draft();  // before the baseline is looked for: states may move
-      uint32_t guess = depth;
-      baseline = known.states.find(of_tick, &guess);
-      depth = guess;
-    }
-    if (baseline == nullptr) [[unlikely]] {
-      const UnusualDelta unusual = find_unusual(known, tick, of_tick);
-      refusal = unusual.refusal, words = unusual.words, baseline = unusual.baseline;
-      if (refusal != SnapshotRefusal::kNone) break;
-    }
-    if (!plain_.decode(in, *known.type, baseline, words, &changes)) {
-      refusal = SnapshotRefusal::kMalformed;
-      break;
-    }
-    *next++ = {index, of_tick};
-    run = with_entry(run, known.type, first_bit);
+// One delta of any kind.
+SnapshotRefusal SnapshotApplier::decode_delta(BitWindow* in, Tick tick, const BlockHead& head, bool is_first,
+                                              EntryHead* entry, PlainDecoder::Context* changes,
+                                              Delta* delta) {
+  const SnapshotRefusal bad_head = read_entry_head(*in, head, is_first, entry);
+  if (bad_head != SnapshotRefusal::kNone) return bad_head;
+  if (entry->slot >= slot_bound_) return SnapshotRefusal::kSlot;
+  const uint32_t index = known_at(static_cast<uint32_t>(entry->slot));
+  if (index == kNotKnown) return SnapshotRefusal::kUnknownObject;
+  Known& known = known_[index];
+  if (known.decoded == decoding_) return SnapshotRefusal::kSlotTwice;
+  known.decoded = decoding_;
+  *delta = {index, tick - entry->age};
+  const DeltaPlaces places = places_of(known, tick, delta->baseline);
+  if (places.refusal != SnapshotRefusal::kNone) return places.refusal;
+  const bool ok = plain_.decode(*in, *known.type, places.baseline, places.words, changes);
+  return ok ? SnapshotRefusal::kNone : SnapshotRefusal::kMalformed;
+}
+
+// What a delta of `tick` against the state of `of_tick` reads and fills.
+SnapshotApplier::DeltaPlaces SnapshotApplier::places_of(Known& known, Tick tick, Tick of_tick) {
+  if (known.staying() && of_tick != tick) {
+    Word* words = known.states.draft();  // before the baseline is looked for: states may move
+    const Word* baseline = known.states.find(of_tick, &baseline_depth_);
+    if (baseline != nullptr) return {SnapshotRefusal::kNone, baseline, words};
   }
-  delta_count_ = static_cast<uint32_t>(next - deltas_.data());
-  baseline_depth_ = depth;
-  if (refusal == SnapshotRefusal::kNone) count_traffic(run, in.position_bits());
-  *window = in;
-  return refusal;
+  return find_unusual(known, tick, of_tick);
 }
 
 // The same for all that is no delta: that is seldom.
@@ -249,6 +338,7 @@ SnapshotRefusal SnapshotApplier::decode_others(BitWindow* in, Tick tick, const B
     const size_t first_bit = in->position_bits();
     SnapshotRefusal refusal = read_entry_head(*in, head, i == 0, &entry);
     if (refusal != SnapshotRefusal::kNone) return refusal;
+    if (entry.slot >= slot_bound_) return SnapshotRefusal::kSlot;
     const auto slot = static_cast<uint32_t>(entry.slot);
     const uint32_t index = known_at(slot);
     const ObjectType* type = nullptr;
@@ -271,14 +361,6 @@ SnapshotRefusal SnapshotApplier::decode_others(BitWindow* in, Tick tick, const B
   }
   count_traffic(run, in->position_bits());
   return SnapshotRefusal::kNone;
-}
-
-// The next entries are mostly about the next objects, and each waits for memory that the game has pushed out
-// of the caches since the last snapshot.
-inline void SnapshotApplier::prefetch_after(uint32_t index, uint32_t count, uint32_t depth) const {
-  constexpr uint32_t kFar = 8, kNear = 4;
-  if (index + kFar < count) base::prefetch(&known_[index + kFar]);
-  if (index + kNear < count) known_[index + kNear].states.prefetch_for_delta(depth);
 }
 
 void SnapshotApplier::count_traffic(const TrafficRun& run, size_t end_bit) {
@@ -312,8 +394,7 @@ bool SnapshotApplier::lives_at(const Known& known, Tick tick) {
 
 // A delta of `tick` against the state of `of_tick`, whose object is not here, or which has no such state:
 // what it is about, or why it is refused.
-[[gnu::noinline]] SnapshotApplier::UnusualDelta SnapshotApplier::find_unusual(Known& known, Tick tick,
-                                                                              Tick of_tick) {
+SnapshotApplier::DeltaPlaces SnapshotApplier::find_unusual(Known& known, Tick tick, Tick of_tick) {
   if (!lives_at(known, tick)) return {SnapshotRefusal::kUnknownObject};
   const bool is_tombstone = known.slot == kNoSlot;
   Word* words = is_tombstone ? discarded_words(*known.type) : known.states.draft();
@@ -378,6 +459,7 @@ SnapshotRefusal SnapshotApplier::decode_full(BitWindow& in, Tick tick, Pending* 
   const ObjectType& type = *entry->type;
   const uint32_t first_word = take_words(type.word_count);
   fulls_.push_back({previous->head, first_word});
+  in.look();
   const bool read =
       plain_.decode(in, type, type.zero_words.data(), scratch_.data() + first_word, &previous->changes);
   return read ? SnapshotRefusal::kNone : SnapshotRefusal::kMalformed;

@@ -1,6 +1,6 @@
-// Reads bits where one load serves several fields: a decoder of many short entries looks at the next 64 bits
-// and takes them field by field. It asks once per entry whether the bits were there. BitReader loads and asks
-// at every read, which costs more than the reading.
+// Reads bits where one load serves several fields: a decoder of many short entries looks at the next bits and
+// takes them field by field. It asks once per entry whether the bits were there. BitReader loads and asks at
+// every read, which costs more than the reading.
 //
 // Must stay true: nothing behind the last byte is read, whatever the position is.
 #pragma once
@@ -17,75 +17,87 @@ namespace lattice::serialization {
 
 class BitWindow {
  public:
+  /// What look() makes ready.
+  static constexpr unsigned kLookBits = 57;
+
   /// Looks at the first `bit_count` bits of `bytes`, which are borrowed, from bit `position` on.
   BitWindow(std::span<const uint8_t> bytes, size_t position, size_t bit_count)
-      : data_(bytes.data()), size_(bytes.size()), end_(bit_count), seen_(position) {}
+      : data_(bytes.data()),
+        size_(bytes.size()),
+        end_(bit_count),
+        whole_loads_end_(bytes.size() < 8 ? 0 : (bytes.size() - 7) * 8),
+        position_(position) {}
   BitWindow(std::span<const uint8_t> bytes, size_t position) : BitWindow(bytes, position, bytes.size() * 8) {}
 
   /// False once more bits were taken than there are: nothing that was read since is true.
-  bool ok() const { return position_bits() <= end_; }
-  size_t position_bits() const { return seen_ - held_; }
+  bool ok() const { return position_ <= end_; }
+  size_t position_bits() const { return position_; }
 
-  /// A field of `bits` bits, 0 to 64.
-  uint64_t read(unsigned bits) {
-    if (bits == 0) return 0;
-    const uint64_t field = ahead(bits) >> (64 - bits);
-    skip(bits);
-    return field;
-  }
-  /// Moves past `bits` bits, 1 to 64, that ahead() gave.
+  /// Makes the next kLookBits bits ready, so that the fields in them cost no load each.
+  void look() { ahead_ = load(); }
+  /// What look() made ready and skip() left of it: the next bits, the first one highest.
+  uint64_t ahead() const { return ahead_; }
+  /// Moves past `bits` bits, at most 63.
   void skip(unsigned bits) {
-    ahead_ = ahead_ << 1 << (bits - 1);
-    held_ -= bits;
+    ahead_ <<= bits;
+    position_ += bits;
+  }
+
+  /// The same for any number of bits. Nothing is ready after it.
+  void skip_all(unsigned bits) { position_ += bits; }
+  /// Goes to bit `position`. Nothing is ready there.
+  void move_to(size_t position) { position_ = position; }
+
+  /// A field of `bits` bits, 0 to 64. Nothing is ready after it.
+  uint64_t read(unsigned bits) {
+    if (bits <= kLookBits) [[likely]]
+      return read_short(bits);
+    const uint64_t first = read_short(32);
+    return first << (bits - 32) | read_short(bits - 32);
   }
   bool read_bool() { return read(1) != 0; }
-  /// The next bits, the first one highest: `bits` or more of them, which is 64 at most.
-  uint64_t ahead(unsigned bits) {
-    if (bits > held_) [[unlikely]]
-      look();
-    return ahead_;
-  }
-  /// Makes the next 64 bits ready, so that the fields in them cost no look each.
-  void look() {
-    seen_ -= held_;
-    const size_t byte = seen_ / 8;
-    const auto skip = static_cast<unsigned>(seen_ % 8);
-    seen_ += 64;
-    held_ = 64;
-    if (byte + 9 > size_) [[unlikely]] {
-      ahead_ = near_end(byte) << skip;
-      return;
-    }
-    uint64_t head = 0;
-    std::memcpy(&head, data_ + byte, sizeof head);
-    ahead_ = detail::big_endian(head) << skip | uint64_t{data_[byte + 8]} >> (8 - skip);
-  }
 
-  /// Lets `read` take a BitReader from here on, and moves to where it stops. Its result is read's.
+  /// Lets `read` take a BitReader from here on, and moves to where it stops. Its result is read's. Nothing is
+  /// ready after it.
   template <class Read>
   auto with_reader(Read read) {
     BitReader reader({data_, size_}, end_);
-    reader.Skip(position_bits());
+    reader.Skip(position_);
     const auto result = read(reader);
-    seen_ = reader.ok() ? reader.position_bits() : end_ + 1;
-    held_ = 0;
+    position_ = reader.ok() ? reader.position_bits() : end_ + 1;
     return result;
   }
 
  private:
-  // The 8 bytes from `byte` on, with zeros behind the last. A ninth byte is not there.
-  uint64_t near_end(size_t byte) const {
+  uint64_t read_short(unsigned bits) {
+    const uint64_t field = load() >> 1 >> (63 - bits);
+    position_ += bits;
+    return field;
+  }
+  uint64_t load() const {
+    const size_t byte = position_ / 8;
     uint64_t head = 0;
-    for (size_t i = 0; i < 8 && byte + i < size_; ++i) head |= uint64_t{data_[byte + i]} << (56 - 8 * i);
+    if (position_ < whole_loads_end_) [[likely]] {
+      std::memcpy(&head, data_ + byte, sizeof head);
+      head = detail::big_endian(head);
+    } else {
+      head = near_end(data_, size_, byte);
+    }
+    return head << (position_ % 8);
+  }
+  // The 8 bytes from `byte` on, with zeros behind the last.
+  [[gnu::noinline]] static uint64_t near_end(const uint8_t* data, size_t size, size_t byte) {
+    uint64_t head = 0;
+    for (size_t i = 0; i < 8 && byte + i < size; ++i) head |= uint64_t{data[byte + i]} << (56 - 8 * i);
     return head;
   }
 
   const uint8_t* data_;
   size_t size_;
   size_t end_;
-  size_t seen_;         // the first bit that is not in ahead_
-  uint64_t ahead_ = 0;  // the next held_ bits, the first one highest
-  unsigned held_ = 0;
+  size_t whole_loads_end_;  // where 8 bytes are left, the position is below it
+  size_t position_;
+  uint64_t ahead_ = 0;
 };
 
 }  // namespace lattice::serialization

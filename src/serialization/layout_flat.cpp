@@ -117,8 +117,10 @@ void Layout::plan(uint64_t mask, MemberPlan* out) const {
   out->bool_mask = 0;
   out->word_count = static_cast<uint32_t>(word_count_);
   out->is_limited = false;
+  out->bit_count = 0;
   out->bool_count = out->read_count = out->field_count = 0;
   out->flips.fill(0);
+  out->reads[0] = {};
   out->whole = true;
   uint64_t marked = to_left(mask, members_.size());
   while (marked != 0 && out->whole) {
@@ -126,6 +128,7 @@ void Layout::plan(uint64_t mask, MemberPlan* out) const {
     const FlatMember& member = members_[take_first(&marked)];
     out->whole = add_to_plan(member, to_right(before ^ marked, members_.size()), out);
   }
+  out->end_read();
 }
 
 // False when there is no room, or when the member is no plain number.
@@ -142,6 +145,7 @@ bool Layout::add_to_plan(const FlatMember& member, uint64_t bit, MemberPlan* out
   const bool joins = out->read_count != 0 && out->reads[out->read_count - 1u].bits + member.bits <= 64;
   if (!joins) {
     if (out->read_count == MemberPlan::kMaxReads) return false;
+    out->end_read();
     out->reads[out->read_count++] = {};
   }
   MemberPlan::Read& read = out->reads[out->read_count - 1u];
@@ -162,17 +166,31 @@ bool Layout::add_to_plan(const FlatMember& member, uint64_t bit, MemberPlan* out
     added.rotation_component_bits = static_cast<uint8_t>((field.bits - 2u) / 3u);
   }
   read.bits = static_cast<uint8_t>(read.bits + member.bits);
+  out->bit_count += member.bits;
   read.fields_end = out->field_count;
   return true;
 }
 
+void MemberPlan::end_read() {
+  if (field_count % 2 == 0) return;
+  fields[field_count] = fields[field_count - 1u];
+  reads[read_count - 1u].fields_end = ++field_count;
+}
+
+// By twos: masks differ in a number more often than in two, and a processor that guesses the end of the loop
+// wrong loses more than one number costs. All is read before anything is written: a code could be where a
+// field is, for all that a compiler knows.
 inline uint64_t MemberPlan::take_codes(uint64_t value, const Field* first, const Field* end, const Word* base,
-                                       Word* out) const {
+                                       Word* out) {
   uint64_t changed = 0;
-  for (const Field* field = first; field != end; ++field) {
-    const Word code = static_cast<Word>(value >> field->shift) & field->bit_mask;
-    changed |= code != base[field->word] ? field->member : 0;
-    out[field->word] = code;
+  for (const Field* field = first; field != end; field += 2) {
+    const Field &one = field[0], &two = field[1];
+    const uint32_t word_one = one.word, word_two = two.word;
+    const Word code_one = static_cast<Word>(value >> one.shift) & one.bit_mask;
+    const Word code_two = static_cast<Word>(value >> two.shift) & two.bit_mask;
+    changed |= code_one != base[word_one] ? one.member : 0;
+    changed |= code_two != base[word_two] ? two.member : 0;
+    out[word_one] = code_one, out[word_two] = code_two;
   }
   return changed;
 }

@@ -18,7 +18,7 @@ class Layout;
 
 struct MemberPlan {
   static constexpr size_t kMaxBools = 16;
-  static constexpr size_t kMaxFields = 48;
+  static constexpr size_t kMaxFields = 48;  // even: see Read
   static constexpr size_t kMaxReads = 16;
   static constexpr size_t kMaxFlips = 32;
 
@@ -31,7 +31,8 @@ struct MemberPlan {
     uint8_t shift = 0;                    ///< of its lowest bit within the read
     uint8_t rotation_component_bits = 0;  ///< 0: no rotation
   };
-  /// Up to 64 bits that are read at once. `fields_end` is one past the last code in them.
+  /// Up to 64 bits that are read at once. `fields_end` is one past the last code in them. Their number is
+  /// even: where it would not be, the last code stands there twice.
   struct Read {
     uint8_t bits = 0;
     uint8_t fields_end = 0;
@@ -41,6 +42,7 @@ struct MemberPlan {
   uint64_t mask = 0;
   uint64_t bool_mask = 0;  ///< the bools in `mask`
   uint32_t word_count = 0;
+  uint32_t bit_count = 0;   ///< of all reads
   bool whole = false;       ///< false: not all of the mask fits a plan, so its members are decoded one by one
   bool is_limited = false;  ///< there are codes that mean nothing
   uint8_t bool_count = 0;
@@ -51,10 +53,12 @@ struct MemberPlan {
   std::array<Read, kMaxReads> reads{};
   std::array<Field, kMaxFields> fields{};
 
+  /// Nothing joins the last read any more.
+  void end_read();
   /// Reads the members of a whole plan: Layout::decode_members(). Inline, as it runs for each entry that a
   /// client decodes.
   bool decode(BitWindow& in, const Word* base, Word* out) const {
-    if (read_count == 1) [[likely]] {
+    if (read_count <= 1) [[likely]] {
       const uint64_t value = in.read(reads[0].bits);
       return take(value, base, out) && in.ok();
     }
@@ -88,8 +92,8 @@ struct MemberPlan {
   bool take(uint64_t value, const Word* base, Word* out) const;
   bool decode_long(BitWindow& in, const Word* base, Word* out) const;
   // Takes the codes in a read, up to `end`. Returns the members of which one differs from the baseline.
-  uint64_t take_codes(uint64_t value, const Field* first, const Field* end, const Word* base,
-                      Word* out) const;
+  static uint64_t take_codes(uint64_t value, const Field* first, const Field* end, const Word* base,
+                             Word* out);
   // No encoder marks an unchanged member as changed.
   bool are_valid(uint64_t changed, const Word* words) const {
     return changed == mask && (!is_limited || limits_hold(words));

@@ -82,10 +82,13 @@ void Presenter::draw(uint32_t slot, Presentation& presentation, Tick tick, uint6
 
 void Presenter::on_states(std::span<const replication::NewState> states, uint64_t now_ns) {
   const bool in_frame = frames_.number() != 0;
+  const std::span<Drawn> all = drawn_;
   for (const replication::NewState& state : states) {
-    Presentation* presentation = presentation_of(state.slot);
+    if (state.slot >= all.size()) continue;
+    Drawn& drawn = all[state.slot];
+    Presentation* presentation = drawn.presentation.get();
     if (presentation == nullptr) continue;
-    if (!in_frame) drawn_[state.slot].is_current = false;  // within a frame, the pose that was shown stays
+    if (!in_frame) drawn.is_current = false;  // within a frame, the pose that was shown stays
     const bool is_interpolated = interpolates_ && !predictor_.predicts(state.slot);
     if (!smooths_ || !is_interpolated) continue;
     const Word* former = received_.former(state.slot);

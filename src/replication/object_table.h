@@ -82,6 +82,8 @@ class ObjectTable {
 
   /// The slot of a live object, or kNoSlot. A reference member is resolved with it, when it is used.
   uint32_t find(uint64_t network_id) const { return slot_of_.find(network_id); }
+  /// Asks for what find() reads. Only a hint.
+  void prefetch(uint64_t network_id) const { slot_of_.prefetch(network_id); }
   bool live(uint32_t slot) const { return slot < slots_.size() && slots_[slot].info.network_id != 0; }
   /// The slot must be live.
   const ObjectInfo& info(uint32_t slot) const { return slots_[slot].info; }

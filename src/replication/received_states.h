@@ -81,9 +81,12 @@ class ReceivedStates {
   const Word* at_depth(uint32_t depth) const { return words_of(recent(depth)); }
   static bool is_of(const Word* words, Tick tick) { return *(words - kWords + kTick) == tick; }
 
-  /// Asks for the memory of a state, or of draft(), or for the beginning and the end of it.
-  void prefetch(const Word* words) const {
-    base::prefetch(words - kWords), base::prefetch(words + (stride_ - kWords - 1));
+  /// Asks for what a delta reads and writes, or for the beginning and the end of it: the state `words`, and
+  /// draft() with what is said about the state before.
+  void prefetch(const Word* words, const Word* draft) const {
+    const Word *cell = words - kWords, *draft_cell = draft - kWords;
+    base::prefetch(draft_cell), base::prefetch(draft_cell + stride_ - 1);
+    base::prefetch(cell), base::prefetch(cell + stride_ - 1);
   }
 
   /// Words to fill for a state that may follow. The next insert() takes them over. Valid until then; states

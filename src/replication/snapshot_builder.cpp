@@ -315,6 +315,7 @@ void SnapshotBuilder::account(ReplicaList& recipient, EntryKind kind, std::span<
 inline SentEntry SnapshotBuilder::account_state(ReplicaList& recipient, const Candidate& candidate) {
   LATTICE_ASSERT(candidate.index <= SentEntry::kIndexMask);
   Replica& replica = recipient.replica(candidate.index);
+  const uint32_t stay = replica.stay;  // before its neighbours are written: a load right behind would wait
   replica.sent_version = store_.version(candidate.slot);
   ++replica.sends;
   replica.accumulator = 0;
@@ -327,7 +328,7 @@ inline SentEntry SnapshotBuilder::account_state(ReplicaList& recipient, const Ca
   replica.sent_in_step = false;
   // From here on the client may have forgotten the acked state (D-26).
   if (static_cast<uint16_t>(replica.sends - replica.acked_send) >= kBaselineSends) replica.acked_tick = 0;
-  return SentEntry::of(candidate.kind, candidate.index, replica.stay, replica.sent_version, replica.sends);
+  return SentEntry::of(candidate.kind, candidate.index, stay, replica.sent_version, replica.sends);
 }
 
 }  // namespace lattice::replication

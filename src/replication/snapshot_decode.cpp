@@ -269,7 +269,7 @@ SnapshotRefusal SnapshotApplier::decode_deltas(BitWindow* in, Tick tick, const B
     Word* words = known.states.draft();
     if (!known.states.may_be_at(depth, of_tick)) break;
     const Word* baseline = known.states.at_depth(depth);
-    known.states.prefetch(words), known.states.prefetch(baseline);
+    known.states.prefetch(baseline, words);
     members[count] = {plan, first_bit, baseline, words};
     deltas[count] = {index, of_tick};
     known.decoded = decoding;

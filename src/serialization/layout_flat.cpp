@@ -177,42 +177,6 @@ void MemberPlan::end_read() {
   reads[read_count - 1u].fields_end = ++field_count;
 }
 
-// By twos: masks differ in a number more often than in two, and a processor that guesses the end of the loop
-// wrong loses more than one number costs. All is read before anything is written: a code could be where a
-// field is, for all that a compiler knows.
-inline uint64_t MemberPlan::take_codes(uint64_t value, const Field* first, const Field* end, const Word* base,
-                                       Word* out) {
-  uint64_t changed = 0;
-  for (const Field* field = first; field != end; field += 2) {
-    const Field &one = field[0], &two = field[1];
-    const uint32_t word_one = one.word, word_two = two.word;
-    const Word code_one = static_cast<Word>(value >> one.shift) & one.bit_mask;
-    const Word code_two = static_cast<Word>(value >> two.shift) & two.bit_mask;
-    changed |= code_one != base[word_one] ? one.member : 0;
-    changed |= code_two != base[word_two] ? two.member : 0;
-    out[word_one] = code_one, out[word_two] = code_two;
-  }
-  return changed;
-}
-
-bool MemberPlan::take(uint64_t value, const Word* base, Word* out) const {
-  copy_flipped(base, out);
-  const Field* first = fields.data();
-  return are_valid(bool_mask | take_codes(value, first, first + field_count, base, out), out);
-}
-
-bool MemberPlan::decode_long(BitWindow& in, const Word* base, Word* out) const {
-  copy_flipped(base, out);
-  uint64_t changed = bool_mask;
-  const Field* first = fields.data();
-  for (size_t i = 0; i < read_count; ++i) {
-    const Field* end = fields.data() + reads[i].fields_end;
-    changed |= take_codes(in.read(reads[i].bits), first, end, base, out);
-    first = end;
-  }
-  return in.ok() && are_valid(changed, out);
-}
-
 bool MemberPlan::limits_hold(const Word* words) const {
   for (size_t i = 0; i < field_count; ++i) {
     const Word code = words[fields[i].word];

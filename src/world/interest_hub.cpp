@@ -156,7 +156,7 @@ void InterestHub::aim(Client& client) {
     client.viewer.place = client.choice.point;
     return;
   }
-  const uint32_t eye = eye_of(client);
+  const uint32_t eye = client.eye = eye_of(client);
   if (eye == kNoSlot) return;
   const uint32_t root = interest_.objects().root(eye);  // who sits in a car looks from the car
   const uint32_t from = interest_.objects().placed(root) ? root : eye;

@@ -64,10 +64,14 @@ class InterestHub final : private replication::InterestFilter {
   /// Fetches what has_news() and evaluate() read into the cache, in two steps with some work in between. Only
   /// hints. `client` is the slot of its connection.
   void prefetch(uint32_t client) const {
-    base::prefetch(&clients_[client]);
+    base::prefetch(&clients_[client], sizeof(Client));
     interest_.prefetch(client);
   }
-  void prefetch_set(uint32_t client) const { interest_.prefetch_set(client); }
+  void prefetch_set(uint32_t client) const {
+    interest_.prefetch_set(client);
+    table_.prefetch(clients_[client].choice.object);
+    interest_.objects().prefetch(clients_[client].eye);
+  }
   /// False when evaluate() would find the client's set as it is.
   bool has_news(ConnectionHandle connection, Tick tick);
   /// What entered and left the client's set since the last call. Valid until the next call.
@@ -114,6 +118,7 @@ class InterestHub final : private replication::InterestFilter {
     ConnectionHandle connection;
     ViewerChoice choice;
     replication::Viewer viewer;
+    uint32_t eye = replication::kNoSlot;  // where it last looked from. Only a hint
   };
 
   bool relevant(const replication::Viewer& viewer, uint32_t slot) override;

@@ -20,6 +20,7 @@
 #include <span>
 #include <vector>
 
+#include "base/compiler.h"
 #include "replication/interest/rule_changes.h"
 #include "replication/interest/slot_lists.h"
 #include "replication/interest/spatial_index.h"
@@ -113,6 +114,10 @@ class InterestObjects {
   uint32_t parent(uint32_t slot) const { return objects_[slot].parent; }
   /// The object at the top of the chain of parents: `slot` itself when it is not attached.
   uint32_t root(uint32_t slot) const;
+  /// Asks for what is known of an object, if there is one. Only a hint.
+  void prefetch(uint32_t slot) const {
+    if (slot < objects_.size()) base::prefetch(&objects_[slot], sizeof(Object));
+  }
   /// True when the object is attached, or something is attached to it.
   bool in_group(uint32_t slot) const {
     return objects_[slot].parent != kNone || objects_[slot].attached != 0;

@@ -39,6 +39,8 @@ CrowdSocket::CrowdSocket(uint16_t port, uint32_t count, const Path& path) : path
   for (uint32_t i = 0; i < count; ++i) {
     const int fd = open_socket(port);
     if (fd < 0) return;
+    index_of_.resize(std::max<size_t>(index_of_.size(), size_t{static_cast<unsigned>(fd)} + 1));
+    index_of_[static_cast<size_t>(fd)] = i;
     sockets_.push_back(fd);
   }
   ok_ = true;
@@ -57,12 +59,13 @@ PathId CrowdSocket::local_path() const {
 }
 
 void CrowdSocket::begin_phase(uint32_t phase) {
-  group_.clear(), phase_ = phase;
-  for (size_t i = phase; i < sockets_.size(); i += kPhases) group_.push_back({sockets_[i], POLLIN, 0});
+  group_.clear();
+  for (size_t i = phase; i < sockets_.size(); i += kPhases) group_.push_back({sockets_[i], POLLIN, POLLIN});
   next_ = group_.size(), again_ = true;
 }
 
-/// One look at all sockets of the group costs less than a failing read at each of them.
+/// One look at all sockets of the group costs less than a failing read at each of them. Those that had
+/// something may have more, and are looked at again. The others wait for their next phase.
 bool CrowdSocket::find_readable() {
   for (;;) {
     for (; next_ < group_.size(); ++next_) {
@@ -70,6 +73,7 @@ bool CrowdSocket::find_readable() {
     }
     if (!again_) return false;
     again_ = false, next_ = 0;
+    std::erase_if(group_, [](const pollfd& socket) { return (socket.revents & POLLIN) == 0; });
     if (poll(group_.data(), group_.size(), 0) <= 0) next_ = group_.size();
   }
 }
@@ -81,10 +85,10 @@ bool CrowdSocket::read_run() {
     msghdr header{};
     header.msg_iov = &part, header.msg_iovlen = 1;
     header.msg_control = control.data(), header.msg_controllen = control.size();
-    const size_t index = phase_ + next_ * kPhases;
-    const ssize_t got = recvmsg(group_[next_++].fd, &header, 0);
+    const int fd = group_[next_++].fd;
+    const ssize_t got = recvmsg(fd, &header, 0);
     if (got <= 0) continue;
-    again_ = true, run_index_ = static_cast<uint32_t>(index), run_at_ = 0,
+    again_ = true, run_index_ = index_of_[static_cast<size_t>(fd)], run_at_ = 0;
     run_bytes_ = segment_bytes_ = static_cast<size_t>(got);
     for (cmsghdr* c = CMSG_FIRSTHDR(&header); c != nullptr; c = CMSG_NXTHDR(&header, c)) {
       int segment = 0;

@@ -65,8 +65,8 @@ class CrowdSocket final : public lattice::socket::DatagramSocket {
   Path path_;
   lattice::base::Random random_{1};
   std::vector<int> sockets_;
-  std::vector<pollfd> group_;  // those of the phase
-  uint32_t phase_ = 0;
+  std::vector<uint32_t> index_of_;                   // in sockets_, by descriptor
+  std::vector<pollfd> group_;                        // those of the phase that may have something
   size_t next_ = 0;                                  // in group_: the socket to read
   bool again_ = false;                               // something was read since the last look
   std::array<std::deque<Parcel>, kDelays> parcels_;  // in the order of their times

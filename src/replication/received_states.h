@@ -81,8 +81,8 @@ class ReceivedStates {
   const Word* at_depth(uint32_t depth) const { return words_of(recent(depth)); }
   static bool is_of(const Word* words, Tick tick) { return *(words - kWords + kTick) == tick; }
 
-  /// Asks for what a delta reads and writes, or for the beginning and the end of it: the state `words`, and
-  /// draft() with what is said about the state before.
+  /// Asks for what a delta reads and writes, or for the beginning and the end of it: the state of `words`,
+  /// and draft().
   void prefetch(const Word* words, const Word* draft) const {
     const Word *cell = words - kWords, *draft_cell = draft - kWords;
     base::prefetch(draft_cell), base::prefetch(draft_cell + stride_ - 1);
@@ -99,8 +99,9 @@ class ReceivedStates {
   /// Null when the tick is already there, or when the state is older than all that must be kept. If the state
   /// before it rested, that held until `interval_ticks` earlier: snapshots are so far apart.
   Word* insert(Tick tick, bool keep, uint32_t interval_ticks = 1) {
-    const bool has_room = count_ != capacity_ && uint32_t{count_} - 1 < kBaselineSends - 1;
-    const bool plain = has_room && !keep && base::tick_after(tick, newest_tick());
+    // The first state is none of the plain ones, nor is one for which another has to go.
+    const bool fits = count_ != capacity_ && uint32_t{count_} - 1 < kBaselineSends - 1;
+    const bool plain = fits && !keep && base::tick_after(tick, newest_tick());
     return plain ? append(tick, interval_ticks) : insert_anywhere(tick, keep, interval_ticks);
   }
   /// The newest state still held at `tick`, and holds until the next one comes.

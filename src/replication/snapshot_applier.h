@@ -223,6 +223,13 @@ class SnapshotApplier {
     uint32_t age = 0;
   };
 
+  /// How far the deltas of a block are read: the bits, what the last entry said, and where the next one goes.
+  struct DeltaCursor {
+    BitWindow in;
+    EntryHead entry;
+    PlainDecoder::Context changes;
+    Delta* next;
+  };
   /// A delta whose members wait to be decoded: where they begin, the words to fill, and the state that is
   /// mostly its baseline.
   struct DeltaMembers {
@@ -248,11 +255,10 @@ class SnapshotApplier {
   SnapshotRefusal read_entry_head(BitWindow& in, const BlockHead& head, bool is_first,
                                   EntryHead* entry) const;
   SnapshotRefusal decode_deltas(BitWindow* in, Tick tick, const BlockHead& head);
-  uint32_t read_alike(BitWindow* window, Tick of_tick, const BlockHead& head, uint32_t most, EntryHead* entry,
-                      PlainDecoder::Context* changes, Delta* deltas, DeltaMembers* members);
+  uint32_t read_alike(const BlockHead& head, Tick of_tick, uint32_t most, DeltaCursor* at,
+                      DeltaMembers* members);
   SnapshotRefusal take_deltas(std::span<const Delta> deltas, const DeltaMembers* members, Tick tick);
-  SnapshotRefusal decode_delta(BitWindow* in, Tick tick, const BlockHead& head, bool is_first,
-                               EntryHead* entry, PlainDecoder::Context* changes, Delta* delta);
+  SnapshotRefusal decode_delta(const BlockHead& head, Tick tick, bool is_first, DeltaCursor* at);
   DeltaPlaces places_of(Known& known, Tick tick, Tick of_tick);
   DeltaPlaces find_unusual(Known& known, Tick tick, Tick of_tick);
   SnapshotRefusal decode_others(BitWindow* in, Tick tick, const BlockHead& head);

@@ -204,48 +204,45 @@ inline SnapshotRefusal SnapshotApplier::read_entry_head(BitWindow& in, const Blo
 // others. So each has what it works with in registers, and memory that the second one needs comes meanwhile.
 // A refusal means nothing when the bits had ended before: see decode_block().
 SnapshotRefusal SnapshotApplier::decode_deltas(BitWindow* in, Tick tick, const BlockHead& head) {
-  EntryHead entry{.slot = head.slot};
-  TrafficRun run{.first_bit = in->position_bits()};
-  PlainDecoder::Context changes;
-  std::array<DeltaMembers, kDeltasAtOnce> members;
   const auto most = static_cast<uint32_t>(std::min<size_t>(head.count, known_.size()));  // each comes once
-  Delta* next = room_for_deltas(most);
+  DeltaCursor at{*in, {.slot = head.slot}, {}, room_for_deltas(most)};
+  TrafficRun run{.first_bit = in->position_bits()};
+  std::array<DeltaMembers, kDeltasAtOnce> members;
   SnapshotRefusal refusal = SnapshotRefusal::kNone;
   for (uint32_t i = 0; i < head.count && refusal == SnapshotRefusal::kNone;) {
-    if (changes.mask_bits != 0 && head.age != 0) {
+    if (at.changes.mask_bits != 0 && head.age != 0) {
       const uint32_t alike = std::min(head.count - i, kDeltasAtOnce);
-      const uint32_t count =
-          read_alike(in, tick - head.age, head, alike, &entry, &changes, next, members.data());
-      refusal = take_deltas({next, count}, members.data(), tick);
-      next += count, i += count, run.entries += count;
+      const uint32_t count = read_alike(head, tick - head.age, alike, &at, members.data());
+      refusal = take_deltas({at.next, count}, members.data(), tick);
+      at.next += count, i += count, run.entries += count;
       if (refusal != SnapshotRefusal::kNone || count == alike) continue;
     }
-    const size_t first_bit = in->position_bits();
-    refusal = decode_delta(in, tick, head, i == 0, &entry, &changes, next);
+    const size_t first_bit = at.in.position_bits();
+    refusal = decode_delta(head, tick, i == 0, &at);
     if (refusal != SnapshotRefusal::kNone) break;
-    run = with_entry(run, known_[next->known].type, first_bit);
-    ++next, ++i;
+    run = with_entry(run, known_[at.next->known].type, first_bit);
+    ++at.next, ++i;
   }
-  delta_count_ = static_cast<uint32_t>(next - deltas_.data());
-  if (refusal == SnapshotRefusal::kNone) count_traffic(run, in->position_bits());
+  delta_count_ = static_cast<uint32_t>(at.next - deltas_.data());
+  if (refusal == SnapshotRefusal::kNone) count_traffic(run, at.in.position_bits());
+  *in = at.in;
   return refusal;
 }
 
 // Reads up to `most` entries that are like the one before: about an object of that type that is here, and of
-// the age that the block has, with a mask whose plan is there. Returns their number. The window, the entry
-// and the context stand at the last of them. Flat, as commit_deltas() is.
-[[gnu::flatten]] uint32_t SnapshotApplier::read_alike(BitWindow* window, Tick of_tick, const BlockHead& head,
-                                                      uint32_t most, EntryHead* entry,
-                                                      PlainDecoder::Context* changes, Delta* deltas,
-                                                      DeltaMembers* members) {
+// the age that the block has, with a mask whose plan is there. Returns their number. They begin at `next` of
+// the cursor, the rest of which stands at the last of them. Flat, as commit_deltas() is.
+[[gnu::flatten]] uint32_t SnapshotApplier::read_alike(const BlockHead& head, Tick of_tick, uint32_t most,
+                                                      DeltaCursor* at, DeltaMembers* members) {
   constexpr uint32_t kAhead = 8;  // the next entries are mostly about the next objects
-  BitWindow in = *window;
-  PlainDecoder::Context next = *changes;
-  const ObjectType* const type = next.type;
+  BitWindow in = at->in;
+  PlainDecoder::Context changes = at->changes;
+  const ObjectType* const type = changes.type;
   const std::span<Known> all = known_;
   const std::span<const uint32_t> of_slot = known_of_slot_;
   const uint32_t decoding = decoding_, depth = baseline_depth_;
-  uint64_t slot = entry->slot;
+  Delta* const deltas = at->next;
+  uint64_t slot = at->entry.slot;
   uint32_t count = 0, bits = 0;
   for (; count < most; ++count) {
     uint64_t gap = 0;
@@ -259,8 +256,8 @@ SnapshotRefusal SnapshotApplier::decode_deltas(BitWindow* in, Tick tick, const B
     Known& known = all[index];
     if (known.type != type || known.decoded == decoding || !known.staying()) break;
     if (index + kAhead < all.size()) base::prefetch(&all[index + kAhead]);
-    if (!PlainDecoder::read_short_mask(in, &next)) break;
-    const serialization::MemberPlan* plan = plain_.find_plan(*type->layout, next.mask);
+    if (!PlainDecoder::read_short_mask(in, &changes)) break;
+    const serialization::MemberPlan* plan = plain_.find_plan(*type->layout, changes.mask);
     if (plan == nullptr || !plan->whole) break;
     const size_t first_bit = in.position_bits();
     bits = base::mostly(plan->bit_count, bits);  // where an entry ends, the next begins
@@ -274,10 +271,10 @@ SnapshotRefusal SnapshotApplier::decode_deltas(BitWindow* in, Tick tick, const B
     deltas[count] = {index, of_tick};
     known.decoded = decoding;
     slot = next_slot;
-    changes->mask = next.mask;
-    window->move_to(in.position_bits());
+    at->changes.mask = changes.mask;
+    at->in.move_to(in.position_bits());
   }
-  entry->slot = slot;
+  at->entry.slot = slot;
   return count;
 }
 
@@ -301,21 +298,21 @@ SnapshotRefusal SnapshotApplier::decode_deltas(BitWindow* in, Tick tick, const B
 }
 
 // One delta of any kind.
-SnapshotRefusal SnapshotApplier::decode_delta(BitWindow* in, Tick tick, const BlockHead& head, bool is_first,
-                                              EntryHead* entry, PlainDecoder::Context* changes,
-                                              Delta* delta) {
-  const SnapshotRefusal bad_head = read_entry_head(*in, head, is_first, entry);
+SnapshotRefusal SnapshotApplier::decode_delta(const BlockHead& head, Tick tick, bool is_first,
+                                              DeltaCursor* at) {
+  const SnapshotRefusal bad_head = read_entry_head(at->in, head, is_first, &at->entry);
   if (bad_head != SnapshotRefusal::kNone) return bad_head;
-  if (entry->slot >= slot_bound_) return SnapshotRefusal::kSlot;
-  const uint32_t index = known_at(static_cast<uint32_t>(entry->slot));
+  if (at->entry.slot >= slot_bound_) return SnapshotRefusal::kSlot;
+  const uint32_t index = known_at(static_cast<uint32_t>(at->entry.slot));
   if (index == kNotKnown) return SnapshotRefusal::kUnknownObject;
   Known& known = known_[index];
   if (known.decoded == decoding_) return SnapshotRefusal::kSlotTwice;
   known.decoded = decoding_;
-  *delta = {index, tick - entry->age};
-  const DeltaPlaces places = places_of(known, tick, delta->baseline);
+  const Tick of_tick = tick - at->entry.age;
+  const DeltaPlaces places = places_of(known, tick, of_tick);
   if (places.refusal != SnapshotRefusal::kNone) return places.refusal;
-  const bool ok = plain_.decode(*in, *known.type, places.baseline, places.words, changes);
+  *at->next = {index, of_tick};
+  const bool ok = plain_.decode(at->in, *known.type, places.baseline, places.words, &at->changes);
   return ok ? SnapshotRefusal::kNone : SnapshotRefusal::kMalformed;
 }
 

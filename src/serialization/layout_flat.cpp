@@ -141,7 +141,8 @@ bool Layout::add_to_plan(const FlatMember& member, uint64_t bit, MemberPlan* out
     return true;
   }
   if (member.form != FlatMember::Form::kPacked) return false;
-  if (out->field_count + size_t{member.field_count} > MemberPlan::kMaxFields) return false;
+  const size_t fields = out->field_count + out->field_count % 2u;  // as end_read() may make it
+  if (fields + member.field_count > MemberPlan::kMaxFields) return false;
   const bool joins = out->read_count != 0 && out->reads[out->read_count - 1u].bits + member.bits <= 64;
   if (!joins) {
     if (out->read_count == MemberPlan::kMaxReads) return false;

@@ -24,6 +24,13 @@ LATTICE_NETWORKED(Purse, (coins, uint16, BITS(10)), (open, bool), (heading, quat
 LATTICE_NETWORKED(Wide,
   (none, uint8, RANGED(3, 3)), (a, uint32, BITS(32)), (b, uint32, BITS(32)), (nothing, uint8, RANGED(4, 4)),
   (c, vec3, BOUNDS(-500, 500, 0.01f)), (turn, quat, SMALLEST_THREE(10)), (on, bool), (d, uint16, BITS(9)))
+// In a plan each vector is a read of its own, with an odd number of fields.
+LATTICE_NETWORKED(Crammed,
+  (a, vec3, BOUNDS(-300, 300, 0.01f)), (b, vec3, BOUNDS(-300, 300, 0.01f)), (c, vec3, BOUNDS(-300, 300, 0.01f)),
+  (d, vec3, BOUNDS(-300, 300, 0.01f)), (e, vec3, BOUNDS(-300, 300, 0.01f)), (f, vec3, BOUNDS(-300, 300, 0.01f)),
+  (g, vec3, BOUNDS(-300, 300, 0.01f)), (h, vec3, BOUNDS(-300, 300, 0.01f)), (i, vec3, BOUNDS(-300, 300, 0.01f)),
+  (j, vec3, BOUNDS(-300, 300, 0.01f)), (k, vec3, BOUNDS(-300, 300, 0.01f)), (l, vec3, BOUNDS(-300, 300, 0.01f)),
+  (m, uint32, BITS(32)))
 struct Flags {
   LATTICE_NETSTRUCT(Flags, (a, bool), (level, uint8, RANGED(0, 200)), (b, bool))
 };
@@ -223,6 +230,19 @@ TEST(LayoutFlat, APlanDecodesAsItsMaskDoes) {
   expect_plans_agree(test::object_layout_of<Walker, Purse>(), true);
   expect_plans_agree(layout_of(struct_desc<Wide>()), true);
   expect_plans_agree(layout_of(struct_desc<Deep>()), false);
+}
+
+TEST(LayoutFlat, APlanHasNoMoreFieldsThanItHasRoomFor) {
+  const Layout layout = layout_of(struct_desc<Crammed>());
+  unsigned full = 0;
+  for (uint64_t mask = 1; mask < uint64_t{1} << layout.flat_mask_bits(); ++mask) {
+    MemberPlan plan;
+    layout.plan(mask, &plan);
+    ASSERT_LE(plan.field_count, MemberPlan::kMaxFields) << mask;
+    if (plan.field_count == MemberPlan::kMaxFields) ++full;
+  }
+  EXPECT_GT(full, 0u);
+  expect_plans_agree(layout, false);
 }
 
 TEST(LayoutFlat, AMarkedMemberDiffersFromItsBaseline) {

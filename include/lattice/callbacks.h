@@ -91,13 +91,14 @@ typedef struct lattice_callbacks {
   /// lattice_spawn(). Without this callback every such object is let through.
   int (*on_relevant)(void* ctx, lattice_world* world, lattice_conn* conn, lattice_netid object);
   /// Authority: a value that the game wrote does not fit its member and was clamped: a number out of range,
-  /// NaN, an unknown enum value, text that is not UTF-8, a size above the capacity. Clients get the clamped
-  /// value. An object whose members are rounded after each tick holds it from now on too. `object` is the
-  /// first that had such a value, `prop_id` the member as in lattice_set_prop(), `tick` the tick. Called once
-  /// for each member of a type in this world, after on_tick. It must spawn nothing. The log has a line that
-  /// says the same, and the counter values_clamped of lattice_world_refusal() goes up by the number of such
-  /// members, of all objects, in every tick. Inputs and arguments of calls are clamped likewise where they
-  /// are made: the log and the counter say so there, and this callback is for objects alone.
+  /// NaN where the form has none, an unknown enum value, text that is not UTF-8, a size above the capacity.
+  /// Clients get the clamped value. An object whose members are rounded after each tick holds it from now on
+  /// too. `object` is the first that had such a value, `prop_id` the member as in lattice_set_prop(), `tick`
+  /// the tick. Called once for each member of a type in this world, after on_tick. It must spawn nothing. The
+  /// log has a line that says the same, and the counter values_clamped of lattice_world_refusal() goes up by
+  /// the number of such members, of all objects, in every tick. Inputs and arguments of calls are clamped
+  /// likewise where they are made: the log and the counter say so there, and this callback is for objects
+  /// alone.
   void (*on_value_clamped)(void* ctx, lattice_world* world, lattice_netid object, uint16_t prop_id,
                            uint32_t tick);
   /// The client of `conn` has all of what it was to have when it joined: every object that was in its set

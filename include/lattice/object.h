@@ -78,7 +78,8 @@ LATTICE_API lattice_netid lattice_placed(lattice_world* world, uint64_t key);
 LATTICE_API lattice_result lattice_clear_placed(lattice_world* world);
 
 /// Removes an object. Outside the pump it goes at once; inside a callback it goes at the end of the current
-/// phase. Its id is never used again. LATTICE_ERROR_NOT_ALLOWED on a client, LATTICE_ERROR_NOT_FOUND when
+/// phase. Where a call on it waits for the player of a listen host, it goes with the next phase, after the
+/// call. Its id is never used again. LATTICE_ERROR_NOT_ALLOWED on a client, LATTICE_ERROR_NOT_FOUND when
 /// there is no such object.
 ///
 ///     lattice_despawn(world, crate);

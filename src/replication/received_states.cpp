@@ -68,14 +68,12 @@ const Word* ReceivedStates::search(Tick tick, uint32_t* depth) const {
 }
 
 // Ends what was said of the state before that of `cell`. If it was said to hold up to the tick of `cell` or
-// later, `cell` has the same state, which was sent again before that was said, and so holds as long. Else the
-// object had changed before: the time of the change is unknown, so the earlier state holds at its own tick
-// only.
-void ReceivedStates::end_before(Word* before, Word* cell, uint32_t interval_ticks) const {
+// later, `cell` has the same state, which was sent again before that was said, and so holds as long (D-17).
+// Members that travel once may differ.
+void ReceivedStates::end_before(Word* before, Word* cell, uint32_t interval_ticks) {
   const Tick tick = cell[kTick];
   if (!base::tick_after(tick, until_of(before))) {
-    const bool same = std::equal(before + kWords, before + stride_, cell + kWords);
-    if (same) hold(cell, until_of(before), rests(before));
+    hold(cell, until_of(before), rests(before));
     hold(before, before[kTick], false);
   }
   const Tick last_rest = tick - interval_ticks;

@@ -186,7 +186,7 @@ class ReceivedStates {
     cell[kHeld] = 0;
   }
   void copy_cell(const Word* from, Word* to) const { std::copy_n(from, stride_, to); }
-  void end_before(Word* before, Word* cell, uint32_t interval_ticks) const;
+  static void end_before(Word* before, Word* cell, uint32_t interval_ticks);
   const Word* search(Tick tick, uint32_t* depth) const;
   Word* insert_anywhere(Tick tick, bool keep, uint32_t interval_ticks);
   Word* insert_older(Tick tick, uint32_t interval_ticks);

@@ -1,7 +1,6 @@
 #include "replication/snapshot_applier.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "base/assert.h"
@@ -156,7 +155,9 @@ bool SnapshotApplier::is_before_removal(const Known& known, Tick tick) {
 
 // A rested entry came before the state that it is about, and the state of `tick` came now.
 void SnapshotApplier::end_wait_for_rest(Known& known, Tick tick) {
-  if (known.rest_baseline == tick) rest(known, known.rest_tick);
+  const bool is_same =
+      !base::tick_after(known.rest_baseline, tick) && !base::tick_after(tick, known.rest_tick);
+  if (is_same) rest(known, known.rest_tick);
   known.rest_waits = base::tick_after(known.rest_baseline, tick);  // older states do not end the wait
 }
 
@@ -284,13 +285,8 @@ void SnapshotApplier::commit_rested(const Pending& entry, Tick tick) {
   if (index == kNotKnown) return;
   Known& known = known_[index];
   if (known.slot == kNoSlot || known.leaving || base::tick_after(known.applied_tick, tick)) return;
-  if (base::tick_after(known.applied_tick, entry.baseline)) {
-    const Word* rests = known.states.find(entry.baseline);
-    const size_t bytes = known.type->word_count * sizeof(Word);
-    if (rests == nullptr || std::memcmp(rests, known.states.newest(), bytes) != 0) return;  // it has moved on
-    return rest(known, tick);
-  }
-  if (known.applied_tick == entry.baseline) return rest(known, tick);
+  // A newer state than the named one was sent again before this was said.
+  if (!base::tick_after(entry.baseline, known.applied_tick)) return rest(known, tick);
   known.rest_baseline = entry.baseline;  // the state has not come yet
   known.rest_tick = tick;
   known.rest_waits = true;

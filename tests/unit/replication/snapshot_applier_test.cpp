@@ -500,8 +500,22 @@ TEST_F(SnapshotApplierTest, a_rested_entry_about_the_shown_state_is_told) {
   apply(Forger(106).delta(11, 6, 5));
   client.log.take();
   apply(Forger(105).rested(11, 5));
-  apply(Forger(108).rested(11, 8));
   EXPECT_EQ(client.log.take(), Lines{}) << "a newer state is shown";
+  apply(Forger(108).rested(11, 8));
+  EXPECT_EQ(client.log.take(), Lines{"rested 1@108"}) << "that of 106 is the named one, sent again";
+}
+
+// What travels once may differ in it: each state was built on another baseline.
+TEST_F(SnapshotApplierTest, a_state_that_was_sent_again_rests_whatever_comes_first) {
+  apply(Forger(100).lamp(11, 1, 1));
+  client.log.take();
+  apply(Forger(108).rested(11, 4));
+  apply(Forger(106).delta(11, 6, 5));
+  EXPECT_EQ(client.log.take(), (Lines{"delta 1@106", "rested 1@108"}));
+  apply(Forger(104).delta(11, 4, 7));
+  const ReceivedStates& states = client.applier.states(client.mirror.find(1));
+  EXPECT_EQ(states.newest_tick(), 106u);
+  EXPECT_EQ(states.newest_until(), 108u);
 }
 
 TEST_F(SnapshotApplierTest, a_rested_entry_may_overtake_its_state) {

@@ -15,10 +15,11 @@ constexpr uint32_t kFrameMs = 15;
 struct Mover {
   float place[2];
   float velocity[2];
+  uint16_t colour;  // travels once
 };
 
 void register_mover(lattice_world* world) {
-  lattice_member_desc members[2];
+  lattice_member_desc members[3];
   for (lattice_member_desc& member : members) {
     lattice_member_desc_init(&member);
     member.type = LATTICE_WIRE_VECTOR2;
@@ -29,6 +30,10 @@ void register_mover(lattice_world* world) {
   members[1].name = "velocity";
   members[1].flags = LATTICE_MEMBER_VELOCITY;
   members[1].offset = offsetof(Mover, velocity);
+  members[2].name = "colour";
+  members[2].type = LATTICE_WIRE_UINT16;
+  members[2].flags = LATTICE_MEMBER_INITIAL_ONLY;
+  members[2].offset = offsetof(Mover, colour);
   register_plain_type<Mover>(world, {.type_id = 9, .name = "Mover", .members = members});
 }
 
@@ -43,8 +48,8 @@ class Rest : public ::testing::Test {
     pair.set_link(kOneWayMs, 0);
     pair.run(3000);
   }
-  lattice_netid spawn_mover(float x, float velocity) {
-    const lattice_netid mover = lattice_spawn_for(pair.server(), 9, LATTICE_AUTHORITY_SERVER, 0);
+  lattice_netid spawn_mover(float x, float velocity, lattice_peer_id owner = 0) {
+    const lattice_netid mover = lattice_spawn_for(pair.server(), 9, LATTICE_AUTHORITY_SERVER, owner);
     move(mover, x, velocity);
     return mover;
   }
@@ -129,6 +134,21 @@ TEST_F(Rest, WhatIsNewAtAWallStaysThere) {
   const lattice_netid mover = spawn_mover(4, 6);
   EXPECT_EQ(draw<Mover>(mover, 1500), 0u);
   EXPECT_NEAR(farthest, 4, 0.01);
+}
+
+// Each of its states has the colour of the baseline on which it was built, and the last ones are the same
+// state, sent again.
+TEST_F(Rest, IsSaidOfWhatDiffersInAMemberThatTravelsOnce) {
+  join();
+  const lattice_netid mover = spawn_mover(0, 6, lattice_local_peer(pair.client()));
+  for (uint16_t i = 1; i <= 60; ++i) {
+    move(mover, 0.1f * static_cast<float>(i), 6);
+    static_cast<Mover*>(lattice_object_state(pair.server(), mover, 0))->colour = i;
+    draw<Mover>(mover, kFrameMs);
+  }
+  draw<Mover>(mover, 1500);
+  EXPECT_EQ(draw<Mover>(mover, 500), 0u);
+  EXPECT_NEAR(last, 6, 0.01) << "it is still said to move 6 in a second";
 }
 
 class RestUnderACap : public Rest {

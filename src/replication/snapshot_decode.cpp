@@ -480,8 +480,9 @@ SnapshotRefusal SnapshotApplier::check_full(const Pending& entry, Tick tick) con
     return changed ? SnapshotRefusal::kTypeChanged : SnapshotRefusal::kNone;
   }
   const uint32_t former = known_at(entry.remote_slot);
-  const bool taken = former != kNotKnown &&
-                     (!known_[former].was_removed || !base::tick_after(tick, known_[former].removed_tick));
+  // One that came back since its removal has its slot.
+  const bool taken = former != kNotKnown && (known_[former].staying() || !known_[former].was_removed ||
+                                             !base::tick_after(tick, known_[former].removed_tick));
   return taken ? SnapshotRefusal::kSlotTaken : SnapshotRefusal::kNone;
 }
 

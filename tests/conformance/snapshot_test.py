@@ -375,7 +375,8 @@ class AtTheClient(unittest.TestCase):
             return client(lamp(100), *bodies).objects[3].rested
         rest = part(106, block(SCHEMA, RESTED, [rested(2, 6), rested(9, 1)]))
         self.assertEqual(after(rest), [1, 5])
-        self.assertIsNone(after(lamp_delta(104, 4), rest), "a newer state is there")
+        self.assertEqual(after(lamp_delta(104, 4), rest), [1, 11], "the same state, sent again")
+        self.assertIsNone(after(lamp_delta(108, 8), rest), "a state of a later tick is there")
         self.assertIsNone(after(rest, lamp_delta(108, 8)), "a later entry says so")
         self.assertIsNone(after(part(107, block(SCHEMA, RESTED, [rested(2, 6)]))), "of a state that is not there")
 

@@ -45,8 +45,9 @@ class ReceivedWorld(Snapshots):
             raise Forgotten  # D-27
         raise Malformed(f"no state at its baseline {base} (D-18)")
 
-    def is_rest(self, thing, base, says_so):
-        return base == thing.shown  # D-17
+    def is_rest(self, thing, entry, says_so):
+        """A state from that of the named one to the entry is the same one, sent again (D-17)."""
+        return ahead(thing.shown, entry.base) >= 0 and ahead(entry.tick, thing.shown) >= 0
 
     def needed(self, thing):
         ticks = super().needed(thing)

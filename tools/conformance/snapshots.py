@@ -264,17 +264,17 @@ class Snapshots:
         return thing
 
     def _rested(self, entry):
-        """An entry about a state that is not there, or not the newest, is ignored (D-17)."""
+        """A client ignores an entry about an object, or about a state, that is not there (D-17)."""
         thing = self.slots.get(entry.slot)
         self.promise(thing and thing.is_there, "rested, but not there (D-42)")
         holds = thing and thing.is_there and entry.base in thing.states
         says_so = holds and thing.states[entry.base] == thing.states[thing.shown]
         self.promise(says_so, f"its newest state is not that of tick {entry.base} (D-17)")
-        if holds and self.is_rest(thing, entry.base, says_so):
-            thing.said, thing.rested = entry.tick, thing.states[entry.base]
+        if holds and self.is_rest(thing, entry, says_so):
+            thing.said, thing.rested = entry.tick, thing.states[thing.shown]
         return thing
 
-    def is_rest(self, thing, base, says_so):
+    def is_rest(self, thing, entry, says_so):
         return says_so
 
     def _store(self, thing, entry, keep):

@@ -625,6 +625,15 @@ TEST_F(SnapshotApplierTest, another_object_takes_the_slot_of_one_that_was_remove
   EXPECT_EQ(apply(Forger(181).delta(11, 70, 5)), Result::kApplied);
 }
 
+TEST_F(SnapshotApplierTest, nothing_takes_the_slot_of_an_object_that_came_back) {
+  apply(Forger(100).lamp(11, 1, 1));
+  apply(Forger(110).removed(11));
+  apply(Forger(120).lamp(11, 1, 3));
+  EXPECT_EQ(refusal_of(Forger(121).lamp(11, 2, 4)), SnapshotRefusal::kSlotTaken);
+  EXPECT_EQ(apply(Forger(122).delta(11, 2, 5)), Result::kApplied);
+  EXPECT_EQ(level(1), 5u);
+}
+
 TEST_F(SnapshotApplierTest, the_oldest_of_too_many_removed_ids_is_forgotten) {
   Client wide(types, 40000);
   uint64_t buried = 0;

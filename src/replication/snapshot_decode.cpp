@@ -251,7 +251,7 @@ SnapshotRefusal SnapshotApplier::decode_deltas(BitWindow* in, Tick tick, const B
     if (head.mixed && !skip_zero(in)) break;
     const uint64_t next_slot = slot + gap + 1;
     if (next_slot >= of_slot.size()) break;
-    const uint32_t index = of_slot[next_slot];
+    const uint32_t index = of_slot[static_cast<size_t>(next_slot)];
     if (index == kNotKnown) break;
     Known& known = all[index];
     if (known.type != type || known.decoded == decoding || !known.staying()) break;

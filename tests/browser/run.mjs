@@ -183,6 +183,15 @@ async function checkInterest(page) {
     s.clients.A.sight.entered > before.entered && s.clients.A.sight.left > before.left, 30000));
   check('the page counts them', await shows(page, async () => Number((await page.locator('#client-A .sight dd').nth(2).textContent()).replaceAll(',', '')) > 0));
 
+  check('what the client has is the sum of the types', await page.evaluate(async () => {
+    const panel = document.querySelector('#client-A .sight');
+    const counted = (elements) => [...elements].reduce((sum, { textContent }) => sum + Number.parseInt(textContent.replaceAll(',', ''), 10), 0);
+    for (let i = 0; i < 40; ++i) {  // the counts come twice a second
+      if (counted(panel.querySelectorAll('th')) !== counted([panel.querySelector('dd')])) return false;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    return true;
+  }), (await page.locator('#client-A .sight').textContent()));
   check('the table of types has rates', await shows(page, async () =>
     /kB\/s/.test(await page.locator('#client-A .sight td').first().textContent())), (await page.locator('#client-A .sight tr').allTextContents()).join(' | '));
 

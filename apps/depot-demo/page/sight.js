@@ -39,6 +39,7 @@ export class SightPanel {
       const row = document.createElement('div');
       const term = document.createElement('dt'), value = document.createElement('dd');
       term.textContent = key;
+      value.textContent = '–';
       row.title = meaning;
       row.append(term, value);
       counts.append(row);
@@ -55,8 +56,9 @@ export class SightPanel {
     this.element.append(title, counts, table);
   }
 
-  /** Takes the totals of each type: [{"name","objects","bits"}]. */
+  /** Takes the totals of each type: [{"name","objects","bits"}]. The client has their sum, of the same moment. */
   follow(types, t_ms) {
+    this.put('has', types.reduce((sum, { objects }) => sum + objects, 0));
     for (const { name, objects, bits } of types) {
       if (!this.rates.has(name)) {
         const title = document.createElement('th');
@@ -73,10 +75,12 @@ export class SightPanel {
 
   show(client, server) {
     const sight = client?.sight ?? {};
-    const shown = { has: sight.objects, of: server?.alive, entered: sight.entered, left: sight.left, destroyed: sight.destroyed };
-    for (const [key, value] of Object.entries(shown)) {
-      const text = number(value);
-      if (this.values[key].textContent !== text) this.values[key].textContent = text;
-    }
+    const shown = { of: server?.alive, entered: sight.entered, left: sight.left, destroyed: sight.destroyed };
+    for (const [key, value] of Object.entries(shown)) this.put(key, value);
+  }
+
+  put(key, value) {
+    const text = number(value);
+    if (this.values[key].textContent !== text) this.values[key].textContent = text;
   }
 }

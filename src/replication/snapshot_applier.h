@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -88,6 +89,9 @@ class SnapshotApplier {
   SnapshotApplier(const TypeTable& types, ObjectTable& mirror, SnapshotListener& listener,
                   uint32_t slot_bound);
 
+  /// The session begins at a tick of the authority: the first part is of a tick near it (D-18). Call it
+  /// before the first part.
+  void begin(Tick server_tick) { session_tick_ = server_tick; }
   /// An object that both sides placed, in the authority's slot `remote_slot`. It is here from now on, in the
   /// state `words` of before the first part; `tick` is before that of the first part too. `words` are
   /// borrowed and stay a baseline for as long as the object lives. Call it before the first part. Returns the
@@ -250,6 +254,7 @@ class SnapshotApplier {
   SnapshotRefusal decode(std::span<const uint8_t> body, SnapshotHeader* header);
   void forget_pending();
   SnapshotRefusal decode_header(BitReader& in, SnapshotHeader* header) const;
+  SnapshotRefusal check_tick(Tick tick) const;
   SnapshotRefusal decode_block(BitReader& in, const SnapshotHeader& header);
   SnapshotRefusal read_block_head(BitReader& in, BlockHead* head) const;
   SnapshotRefusal read_entry_head(BitWindow& in, const BlockHead& head, bool is_first,
@@ -351,6 +356,7 @@ class SnapshotApplier {
   SnapshotRefusal refusal_ = SnapshotRefusal::kNone;
   std::array<uint64_t, static_cast<size_t>(SnapshotRefusal::kCount)> refusals_{};
   std::vector<TypeTraffic> traffic_;  // by ObjectType::index
+  std::optional<Tick> session_tick_;  // at which it began
   Tick newest_tick_ = 0;
   Tick aged_tick_ = 0;
   Tick forgotten_tick_ = 0;  // tombstones of removals up to it made way; parts up to it are stale. 0: none

@@ -122,10 +122,17 @@ SnapshotRefusal SnapshotApplier::decode_header(BitReader& in, SnapshotHeader* he
   if (header->unchanged && (header->interval_ticks == 0 || in.bits_left() != 0)) {
     return SnapshotRefusal::kUnchanged;
   }
-  if (header->server_tick == 0) return SnapshotRefusal::kTick;
-  if (newest_tick_ == 0) return SnapshotRefusal::kNone;
-  const int32_t behind = base::tick_distance(newest_tick_, header->server_tick);
-  const bool is_forgotten = forgotten_tick_ != 0 && !base::tick_after(header->server_tick, forgotten_tick_);
+  return check_tick(header->server_tick);
+}
+
+SnapshotRefusal SnapshotApplier::check_tick(Tick tick) const {
+  if (tick == 0) return SnapshotRefusal::kTick;
+  if (newest_tick_ == 0) {
+    const int32_t since = session_tick_ ? base::tick_distance(tick, *session_tick_) : 0;
+    return since < -kMaxTickJump || since > kMaxTickJump ? SnapshotRefusal::kTick : SnapshotRefusal::kNone;
+  }
+  const int32_t behind = base::tick_distance(newest_tick_, tick);
+  const bool is_forgotten = forgotten_tick_ != 0 && !base::tick_after(tick, forgotten_tick_);
   if (behind > kStalePartTicks || is_forgotten) return SnapshotRefusal::kStale;
   return behind < -kMaxTickJump ? SnapshotRefusal::kTick : SnapshotRefusal::kNone;
 }

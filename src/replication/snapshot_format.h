@@ -42,9 +42,9 @@ inline constexpr int32_t kMaxBaselineTicks = 1 << 20;  // D-15
 inline constexpr uint32_t kBaselineSends = 64;         // D-15, D-26: states that a client keeps in any case
 inline constexpr int32_t kStalePartTicks = 64;         // D-27: older parts are not acked
 inline constexpr int32_t kLateBaselineTicks = 16;      // D-26
-inline constexpr int32_t kMaxTickJump = 1 << 24;  // largest step forward between two parts of a connection
-inline constexpr int32_t kAgingTicks = 1 << 20;   // how often old ticks are moved forward
-inline constexpr uint32_t kGapEscape = 12;        // D-14
+inline constexpr int32_t kMaxTickJump = 1 << 24;       // D-18: largest step forward between two parts
+inline constexpr int32_t kAgingTicks = 1 << 20;        // how often old ticks are moved forward
+inline constexpr uint32_t kGapEscape = 12;             // D-14
 
 // A state whose entry is longer than a part travels in pieces (D-54 to D-59).
 inline constexpr uint32_t kPieceBytes = 64;

@@ -24,6 +24,7 @@ void StateReceiver::restart() {
 // --- The session
 
 void StateReceiver::begin_session(const PlacedSet& placed, Tick server_tick) {
+  applier_->begin(server_tick);
   const Tick tick = server_tick <= 1 ? server_tick - 2 : server_tick - 1;  // not 0, which says "none"
   uint32_t remote_slot = 0;
   for (const PlacedSet::Object& object : placed.objects()) {

@@ -71,7 +71,7 @@ class Reader:
     """The world that parts are read with: all that was sent has come."""
 
     def __init__(self, schema):
-        self.schema, self.tick, self.slot_bound = schema, 0, 65536
+        self.schema, self.tick, self.session_tick, self.slot_bound = schema, 0, None, 65536
         self.states, self.objects, self.slots, self.longs = {}, {}, {}, {}
 
     def baseline(self, slot, _tick, base):

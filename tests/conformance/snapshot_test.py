@@ -62,9 +62,10 @@ def changed(source, type_id, state):
     return [new if source.random() < 0.2 else old for old, new in zip(state, fresh)]
 
 
-def client(*bodies, acknowledges=True):
+def client(*bodies, acknowledges=True, session_tick=None):
     """A client that has received these parts."""
     world = ReceivedWorld(SCHEMA)
+    world.session_tick = session_tick
     for number, body in enumerate(bodies):
         assert world.on_part(body, number)
         if acknowledges:
@@ -186,6 +187,9 @@ class Refusals(unittest.TestCase):
         self.check_parts(client, part(1), part(0))
         self.check_parts(lambda: client(part(1000)), part(1000 + (1 << 24)), part(1001 + (1 << 24)))
         self.check_parts(lambda: client(part((1 << 32) - 5)), part((1 << 24) - 5), part((1 << 24) - 4))
+        for since in (1 << 24, -1 << 24):
+            began = lambda: client(session_tick=(1 << 31) - since)
+            self.check_parts(began, part(1 << 31), part((1 << 31) + (1 if since > 0 else -1)))
         for bit in range(3):
             self.check_parts(client, None, bytes.fromhex("e8030000") + bytes([1 << bit]))
         flagged = part(9, inputs=((1 << 32) - 1, -128), keep=True, confirms_own=True)

@@ -91,6 +91,7 @@ class Client:
             return
         self.handshake.on_datagram(datagram, now_s)
         if self.handshake.accepted:
+            self.world.session_tick = self.handshake.accepted.server_tick
             self.connection = Connection(self.handshake.accepted, now_s, self._on_message, self.world.on_acknowledging)
 
     def _on_message(self, channel, flags, body, packet_seq):

@@ -155,8 +155,8 @@ class Session:
                 break
         else:
             raise Malformed("message 4 opens under no message 3")
-        connection_id, _, mtu_hint, tick_rate, self.peer_id, schema_id, features = packets.parse_fields(
-            plain, 8, 4, 2, 2, 8, 8, 4)
+        (connection_id, self.snapshots.session_tick, mtu_hint, tick_rate, self.peer_id, schema_id,
+         features) = packets.parse_fields(plain, 8, 4, 2, 2, 8, 8, 4)
         self.snapshots.own_peer_id = self.peer_id
         require(connection_id == header.connection_id != 0, "connection_id (S-18)")
         require(schema_id == self.schema.id and features & ~self.offered == 0, "schema_id or features (S-15)")

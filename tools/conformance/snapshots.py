@@ -79,6 +79,7 @@ class Snapshots:
         self.slot_bound = LARGEST_BOUND
         self.own_peer_id = None
         self.tick = 0
+        self.session_tick = None  # server_tick of ConnectionAccepted
         self.confirmed_own_tick = 0  # newest tick with a part that confirms what the client owns (D-40)
         self.counts = {"parts": 0, "delta": 0, "full": 0, "removed": 0, "rested": 0, "pieces": 0}
 

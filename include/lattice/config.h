@@ -126,7 +126,8 @@ typedef struct lattice_world_config {
 
   // ---- What a client sees ----
   /// How far in the past objects of others are drawn, 0..1000, default 100. The delay in use is never below
-  /// two snapshot intervals, and it rises with jitter.
+  /// two snapshot intervals, and it rises with jitter. It is never above 56 snapshot intervals, which are
+  /// 933 ms at 60 snapshots a second: a client has the newest states only.
   uint32_t interpolation_delay_ms;
   uint32_t extrapolation_max_ms;  ///< how long they move on without news, 0..1000, default 250
   uint32_t smoothing_tau_ms;      ///< time constant of eased corrections, 1..1000, default 60

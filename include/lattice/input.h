@@ -61,8 +61,9 @@ static inline void lattice_input_sight_init(lattice_input_sight* sight) {
 }
 
 /// Inside on_tick: writes what `peer` saw when it made the input that lattice_get_input() gives. A client
-/// rounds the moment before it draws, so view_tick and view_fraction are exactly what was drawn. What a
-/// client says is not proof: on the authority it is held between the oldest state of
+/// rounds the moment before it draws, so view_tick and view_fraction are exactly the moment that was drawn:
+/// the objects of others as they were then, but for what a client without news extrapolated and then eased in.
+/// What a client says is not proof: on the authority it is held between the oldest state of
 /// lattice_world_config.history_ticks and the tick before this one, and a moment outside counts in
 /// lattice_world_refusal() as input_sight_future or input_sight_old. The player of a host sees the tick
 /// before. `out` must have been initialised. LATTICE_ERROR_NOT_FOUND when lattice_get_input() has nothing

@@ -175,7 +175,8 @@ typedef struct lattice_object_info {
   /// The tick it was spawned in; on a client that of the first state received. 0: it was placed.
   uint32_t spawn_tick;
   /// Tick of its newest authoritative state; on the authority the last tick. A placed object of which nothing
-  /// was heard has that before the session began: until on_loaded it may have changed all the same.
+  /// was heard has that before the session began: until on_loaded it may have changed all the same. Ticks
+  /// pass 0, so where a client joined in the first ticks of a server it is one of the last before 2^32.
   uint32_t confirmed_tick;
   uint32_t is_simulated;  ///< 1: on_tick steps it here, as the authority of one that is awake, or the
                           ///< predicting owner
@@ -223,8 +224,9 @@ LATTICE_API size_t lattice_simulated_objects(lattice_world* world, uint32_t type
 /// Copies what to draw into `out`: the host structure of one behaviour. A client shows an own predicted
 /// object in the present, with corrections eased in. It shows every other object in the past, interpolated
 /// between snapshots, or extrapolated for up to extrapolation_max_ms when neither a newer one has come nor that
-/// it rests. On the authority it is the state itself. The moment is that of lattice_frame_begin(). A world that
-/// never began a frame reads the clock in each call, so two objects are drawn at slightly different moments.
+/// it rests. What was extrapolated wrong is eased in too, where LATTICE_OPTION_SMOOTHING is on. On the
+/// authority it is the state itself. The moment is that of lattice_frame_begin(). A world that never began a
+/// frame reads the clock in each call, so two objects are drawn at slightly different moments.
 ///
 /// Returns the bytes written. 0 on failure: LATTICE_ERROR_NOT_FOUND when there is no such object or
 /// behaviour, LATTICE_ERROR_BUFFER_TOO_SMALL when `cap` is below the size of the structure.

@@ -26,6 +26,7 @@ TickTime InterpolationClock::update(uint64_t now_ns, TickTime server_time, uint6
   const double tick_ns = static_cast<double>(simulation::kNsPerSecond) / config_.tick_rate_hz;
   wanted_delay_ns_ = std::max({config_.configured_delay_ns, 2 * snapshot_interval_ns,
                                jitter_ns + jitter_ns / 4 + snapshot_interval_ns});
+  wanted_delay_ns_ = std::min(wanted_delay_ns_, kMostDelayIntervals * snapshot_interval_ns);
   const TickTime target = simulation::moved(server_time, -static_cast<double>(wanted_delay_ns_) / tick_ns);
 
   if (!started_) {
@@ -48,6 +49,13 @@ TickTime InterpolationClock::update(uint64_t now_ns, TickTime server_time, uint6
   last_ns_ = std::max(last_ns_, now_ns);
   delay_ticks_ = simulation::ticks_between(server_time, render_time_);
   return render_time_;
+}
+
+void InterpolationClock::skip_to(TickTime time) {
+  const double skipped = simulation::ticks_between(time, render_time_);
+  if (!started_ || skipped <= 0.0) return;
+  render_time_ = time;
+  delay_ticks_ -= skipped;
 }
 
 }  // namespace lattice::prediction

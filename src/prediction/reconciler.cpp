@@ -65,14 +65,19 @@ void Reconciler::record(Tick tick, ResimulationHost& host) {
   }
 }
 
-void Reconciler::clear_histories() {
+void Reconciler::clear_histories(ResimulationHost& host) {
+  if (unfinished_) take_reached(host);
+  drop_histories();
+}
+
+void Reconciler::drop_histories() {
   shown_.clear();
   finish();
   for (Object& object : objects_) object.first_tick = 0;
 }
 
 void Reconciler::restart() {
-  clear_histories();
+  drop_histories();
   last_reconciled_ = 0;
   open_ = false;
   for (Object& object : objects_) object.reconciled_tick = 0;
@@ -208,6 +213,19 @@ void Reconciler::rewind() {
   }
   from_tick_ = reached_tick_ = state_tick_;
   unfinished_ = true;  // advanced_at_ stays: a replaced resimulation must not set the replacement back
+}
+
+void Reconciler::take_reached(ResimulationHost& host) {
+  const uint32_t row = corrected_.find(reached_tick_);
+  for (uint32_t i = 0; i < objects_.size(); ++i) {
+    const Object& object = objects_[i];
+    if (object.waiting) continue;
+    const serialization::Word *before = states_.at(aside_row_, i), *after = states_.at(row, i);
+    host.store_state(object.slot, states_.at(aside_row_, i));
+    if (object.layout->equal(before, after)) continue;
+    host.load_state(object.slot, after);
+    host.corrected(object.slot, before, after);
+  }
 }
 
 void Reconciler::finish() {

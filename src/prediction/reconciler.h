@@ -123,9 +123,11 @@ class Reconciler {
   /// True while a resimulation has not arrived at the present.
   bool unfinished() const { return unfinished_; }
 
-  /// Drops all recorded states and an unfinished resimulation, after a jump of the client's clock.
-  void clear_histories();
-  /// clear_histories(), and the next state is compared whatever its tick is: for another session.
+  /// Drops all recorded states, after a jump of the client's clock. An unfinished resimulation ends where it
+  /// is: the state that it reached becomes the present state. So the truth is seen also where the clock jumps
+  /// again and again.
+  void clear_histories(ResimulationHost& host);
+  /// Drops all recorded states, and the next state is compared whatever its tick is: for another session.
   void restart();
 
   Tick last_reconciled_tick() const { return last_reconciled_; }
@@ -162,6 +164,8 @@ class Reconciler {
   void keep_unsent(uint32_t object, const serialization::Word* own, ResimulationHost& host);
   void take_as_present(Tick current, ResimulationHost& host);
   void rewind();
+  void take_reached(ResimulationHost& host);
+  void drop_histories();
   void finish();
   void advance(Tick current, ResimulationHost& host);
   void enter_corrected(Tick current, ResimulationHost& host);

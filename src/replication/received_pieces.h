@@ -25,6 +25,7 @@ struct ReceivedRun {
   uint32_t count = 0;
   std::span<const uint8_t> bytes;
   bool completes = false;
+  bool is_late = false;  // of a state that is over, or older than the one under way
 };
 
 class ReceivedPieces {

@@ -87,15 +87,8 @@ void ReceivedStates::rest(Tick tick) {
   hold(newest, base::tick_after(tick, until) ? tick : until, true);
 }
 
-uint32_t ReceivedStates::drawn_count() const {
-  const uint32_t most = std::min<uint32_t>(count_, kDrawnStates);
-  uint32_t drawn = 0;
-  while (drawn < most && !base::tick_after(stay_began_, recent(drawn)[kTick])) ++drawn;
-  return drawn;
-}
-
-Word* ReceivedStates::insert_anywhere(Tick tick, bool keep, uint32_t interval_ticks) {
-  if (count_ == capacity_) make_room();
+Word* ReceivedStates::insert_anywhere(Tick tick, bool keep, uint32_t interval_ticks, Tick drawn_from) {
+  if (count_ == capacity_) make_room(drawn_from);
   if (count_ == 0) first_needed_ = stay_began_ = tick - static_cast<Tick>(kMaxBaselineTicks);
   uint32_t index = count_;
   while (index > 0 && base::tick_after(at(index - 1)[kTick], tick)) --index;
@@ -180,8 +173,11 @@ void ReceivedStates::drop_oldest_of_older() {
 
 // What was let go and is not drawn goes: the states before the first needed one. Grows when few cells came
 // free, so that this happens seldom.
-void ReceivedStates::make_room() {
+void ReceivedStates::make_room(Tick drawn_from) {
   uint32_t old_states = count_ - std::min<uint32_t>(count_, kDrawnStates);
+  if (drawn_from != 0) {  // the newest state that is not after it stays
+    while (old_states > 0 && base::tick_after(at(old_states)[kTick], drawn_from)) --old_states;
+  }
   while (old_states > 0 && !base::tick_after(first_needed_, at(old_states - 1)[kTick])) --old_states;
   for (; old_states > 0 && keep_ >> (count_ - old_states) != 0; --old_states) drop_oldest();
   count_ = static_cast<uint8_t>(count_ - old_states);  // none of them has keep

@@ -10,8 +10,8 @@
 //
 // True at all times: states ascend in tick and do not overlap, the older ones before those of the ring; the
 // newest kBaselineSends are here, and of those in parts with keep the newest kKeptStates, but for what
-// forget_before() let go; the newest kDrawnStates are in the ring in any case. The memory grows in two steps
-// at most, and stays.
+// forget_before() let go. In the ring are the newest kDrawnStates in any case, and of the newest
+// kBaselineSends those that a pose needs. The memory grows in two steps at most, and stays.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ namespace lattice::replication {
 using base::Tick;
 using serialization::Word;
 
-inline constexpr uint32_t kDrawnStates = 16;  // S-05 asks for 8 or more
+inline constexpr uint32_t kDrawnStates = 16;  // that stay, however late a pose is; S-05 asks for 8 or more
 
 class ReceivedStates {
  public:
@@ -90,25 +90,29 @@ class ReceivedStates {
   }
 
   /// Words to fill for a state that may follow. The next insert() takes them over. Valid until then; states
-  /// that were let go may leave.
-  Word* draft() {
-    if (count_ == capacity_) make_room();
+  /// that were let go may leave, but for what a pose at `drawn_from` or later needs. 0: only the newest
+  /// kDrawnStates are drawn.
+  Word* draft(Tick drawn_from = 0) {
+    if (count_ == capacity_) make_room(drawn_from);
     return words_of(cells_.get() + draft_);
   }
   /// Puts the state of `tick` in its place and returns its words, which hold what draft() was filled with.
   /// Null when the tick is already there, or when the state is older than all that must be kept. If the state
-  /// before it rested, that held until `interval_ticks` earlier: snapshots are so far apart.
-  Word* insert(Tick tick, bool keep, uint32_t interval_ticks = 1) {
+  /// before it rested, that held until `interval_ticks` earlier: snapshots are so far apart. `drawn_from` is
+  /// as in draft().
+  Word* insert(Tick tick, bool keep, uint32_t interval_ticks = 1, Tick drawn_from = 0) {
     // The first state is none of the plain ones, nor is one for which another has to go.
     const bool fits = count_ != capacity_ && uint32_t{count_} - 1 < kBaselineSends - 1;
     const bool plain = fits && !keep && base::tick_after(tick, newest_tick());
-    return plain ? append(tick, interval_ticks) : insert_anywhere(tick, keep, interval_ticks);
+    return plain ? append(tick, interval_ticks) : insert_anywhere(tick, keep, interval_ticks, drawn_from);
   }
   /// The newest state still held at `tick`, and holds until the next one comes.
   void rest(Tick tick);
-  /// How many states of this stay there are, at most kDrawnStates.
-  uint32_t drawn_count() const;
-  /// The state that `newer` states of this stay followed; `newer` is below drawn_count().
+  /// True when `newer` states of this stay followed a state of it that is in the ring.
+  bool draws(uint32_t newer) const {
+    return newer < count_ && !base::tick_after(stay_began_, recent(newer)[kTick]);
+  }
+  /// That state.
   Held held_state(uint32_t newer) const {
     const Word* cell = recent(newer);
     return {cell[kTick], until_of(cell), words_of(cell)};
@@ -188,13 +192,13 @@ class ReceivedStates {
   void copy_cell(const Word* from, Word* to) const { std::copy_n(from, stride_, to); }
   static void end_before(Word* before, Word* cell, uint32_t interval_ticks);
   const Word* search(Tick tick, uint32_t* depth) const;
-  Word* insert_anywhere(Tick tick, bool keep, uint32_t interval_ticks);
+  Word* insert_anywhere(Tick tick, bool keep, uint32_t interval_ticks, Tick drawn_from);
   Word* insert_older(Tick tick, uint32_t interval_ticks);
   bool release_oldest_kept(uint32_t index);
   Word* open_cell(uint32_t index);
   void drop_oldest();
   void drop_oldest_of_older();
-  void make_room();
+  void make_room(Tick drawn_from);
   void grow(uint32_t cells);
   void validate() const;
 

@@ -39,6 +39,7 @@ Removal& Removals::add(uint32_t slot, uint64_t network_id) {
 void Removals::end(uint32_t index) {
   Removal& removal = all_[index];
   mark_partial(removal, false);
+  mark_owed(removal, false);
   of_slot_.erase(removal.slot);
   unlink(index);
   ++removal.stay;
@@ -52,6 +53,12 @@ void Removals::mark_partial(Removal& removal, bool partial) {
   removal.partial = partial;
 }
 
+void Removals::mark_owed(Removal& removal, bool owed) {
+  owed_ += owed ? 1u : 0u;
+  owed_ -= removal.owed ? 1u : 0u;
+  removal.owed = owed;
+}
+
 void Removals::on_sent(uint32_t index, Tick tick) {
   all_[index].sent_tick = tick;
   move(index, Removal::State::kInFlight);
@@ -63,6 +70,7 @@ void Removals::on_acked(uint32_t index, uint32_t stay) {
   Removal& removal = all_[index];
   if (removal.stay != stay || removal.acked()) return;
   mark_partial(removal, false);
+  mark_owed(removal, false);
   move(index, Removal::State::kRests);
 }
 
@@ -125,7 +133,7 @@ void Removals::unlink(uint32_t index) {
 void Removals::validate() const {
 #if defined(LATTICE_VALIDATION)
   uint32_t size = 0;
-  uint32_t partial = 0;
+  uint32_t partial = 0, owed = 0;
   for (size_t state = 0; state < queues_.size(); ++state) {
     uint32_t previous = kNone;
     uint32_t length = 0;
@@ -134,12 +142,13 @@ void Removals::validate() const {
       LATTICE_ASSERT(static_cast<size_t>(removal.state) == state && removal.previous == previous);
       LATTICE_ASSERT(of_slot_.find(removal.slot) == at);
       partial += removal.partial ? 1u : 0u;
+      owed += removal.owed ? 1u : 0u;
       ++length;
     }
     LATTICE_ASSERT(queues_[state].last == previous && queues_[state].size == length);
     size += length;
   }
-  LATTICE_ASSERT(size == of_slot_.size() && partial == partial_);
+  LATTICE_ASSERT(size == of_slot_.size() && partial == partial_ && owed == owed_);
 #endif
 }
 

@@ -36,6 +36,7 @@ struct Removal {
   bool left : 1 = false;     // the object lives on, outside of the client's set
   bool named : 1 = false;    // the client may not know the object by its slot
   bool partial : 1 = false;  // it may hold pieces of a state of the object
+  bool owed : 1 = false;     // the client has not joined before it has this
 
   bool acked() const { return state == State::kRests; }
 };
@@ -53,6 +54,7 @@ class Removals {
   uint32_t waiting() const { return queue(Removal::State::kWaits).size; }
   /// Those of which the client may hold pieces of a state.
   uint32_t partial() const { return partial_; }
+  uint32_t owed() const { return owed_; }
   /// The index of the one about the object that was in a slot, or kNone.
   uint32_t find(uint32_t slot) const { return of_slot_.find(slot); }
   Removal& operator[](uint32_t index) { return all_[index]; }
@@ -62,6 +64,7 @@ class Removals {
   Removal& add(uint32_t slot, uint64_t network_id);
   void end(uint32_t index);
   void mark_partial(Removal& removal, bool partial);
+  void mark_owed(Removal& removal, bool owed);
 
   /// Ticks of on_sent() ascend.
   void on_sent(uint32_t index, Tick tick);
@@ -98,6 +101,7 @@ class Removals {
   std::array<Queue, 3> queues_;
   SlotMap of_slot_;  // slot -> index in all_
   uint32_t partial_ = 0;
+  uint32_t owed_ = 0;
   uint32_t builds_ = 0;
   uint64_t visited_ = 0;
 };

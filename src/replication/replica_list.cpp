@@ -37,7 +37,8 @@ void ReplicaList::join(const ObjectTable& table, const StateStore& store) {
 
 void ReplicaList::join_without(uint32_t slot, uint64_t network_id) {
   LATTICE_ASSERT(is_placed(slot));
-  removals_.add(slot, network_id);
+  removals_.mark_owed(removals_.add(slot, network_id), true);
+  ++joined_objects_;
 }
 
 void ReplicaList::owe(uint32_t slot) {
@@ -116,6 +117,9 @@ void ReplicaList::forget(uint32_t slot, uint64_t network_id, bool left) {
     return;
   }
   Replica& replica = replicas_[index];
+  // Who was to have the state of a placed object before it has joined is to know that there is no such
+  // object.
+  const bool owed = replica.owed_at_join && is_placed(slot) && !left;
   settle(replica);
   if (doing_[index] == Doing::kInStep) steps_.remove(slot);
   // The client drops the pieces with the removal: until it is acked, they take a place there (D-57).
@@ -132,6 +136,7 @@ void ReplicaList::forget(uint32_t slot, uint64_t network_id, bool left) {
       removal.left = left;
       removal.named = !is_placed(slot) && replica.acked_full == 0;
       removals_.mark_partial(removal, partial);
+      removals_.mark_owed(removal, owed);
     }
   }
   if (doing_[index] == Doing::kAwake) awake_is_stale_ = true;

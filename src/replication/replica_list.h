@@ -130,10 +130,11 @@ class ReplicaList {
   /// After prefetch(), with some work in between: what that leads to.
   void prefetch_replicas() const;
 
-  /// True when every object that was in the set at join has been acked once or is gone.
-  bool loaded() const { return owed_at_join_ == 0; }
+  /// True when every object that was in the set at join has been acked once or is gone, and of every
+  /// placed object that was destroyed before, that it is.
+  bool loaded() const { return owed_at_join() == 0; }
   /// How far the client has come with the set that it had at join.
-  JoinCount join_count() const { return {joined_objects_, owed_at_join_}; }
+  JoinCount join_count() const { return {joined_objects_, owed_at_join()}; }
   uint32_t size() const { return slots_.size() + settled_.size(); }
   /// The objects of the set that rest, as far as the list has noticed.
   uint32_t settled() const { return settled_.size(); }
@@ -314,6 +315,7 @@ class ReplicaList {
   bool is_placed(uint32_t slot) const { return slot < config_.placed_count; }
   static void begin_placed(Replica& replica);
   void settle(Replica& replica);
+  uint32_t owed_at_join() const { return owed_at_join_ + removals_.owed(); }
   /// Objects of which the client may hold pieces that are of no use any more.
   uint32_t partial_states() const { return partial_of_.size() + removals_.partial(); }
   void on_acked(const SentEntry& entry, Tick tick, bool keep);
@@ -353,8 +355,8 @@ class ReplicaList {
   Tick steps_from_ = 0;      // from here on objects come into step
   Tick own_steps_from_ = 0;  // the same of the client's own objects
   uint32_t groups_version_ = 0;
-  uint32_t owed_at_join_ = 0;
-  uint32_t joined_objects_ = 0;  // objects that owe() marked
+  uint32_t owed_at_join_ = 0;    // beside removals
+  uint32_t joined_objects_ = 0;  // objects that owe() marked, and those of join_without()
   double estimate_scale_ = 1.0;
   uint32_t own_first_ = 0;
   uint32_t without_pieces_ = 0;

@@ -109,7 +109,7 @@ void SnapshotApplier::commit(const SnapshotHeader& header) {
     Known& known = all[delta.known];
     if (known.slot == kNoSlot || is_before_removal(known, tick)) continue;
     if (delta.baseline != tick) known.states.forget_before(delta.baseline, newest);
-    const Word* words = known.states.insert(tick, keep, interval_ticks_);
+    const Word* words = known.states.insert(tick, keep, interval_ticks_, drawn_from_);
     if (words == nullptr) continue;
     if (!base::tick_after(tick, known.applied_tick)) {
       listener_.on_late_state(known.slot, tick, words);
@@ -131,8 +131,8 @@ void SnapshotApplier::commit_full(const Pending& entry, Tick tick, bool keep) {
   const Full& full = fulls_[entry.full];
   const bool is_new = known.slot == kNoSlot;
   if (is_new) spawn(known, full.info, tick);
-  std::copy_n(scratch_.data() + full.first_word, known.type->word_count, known.states.draft());
-  const Word* words = known.states.insert(tick, keep, interval_ticks_);
+  std::copy_n(scratch_.data() + full.first_word, known.type->word_count, known.states.draft(drawn_from_));
+  const Word* words = known.states.insert(tick, keep, interval_ticks_, drawn_from_);
   if (words == nullptr) return;  // the state of this tick is already here
   if (!is_new && base::tick_after(tick, known.full_tick)) {
     known.full_tick = tick;
@@ -366,7 +366,7 @@ bool SnapshotApplier::make_known(uint64_t network_id, uint32_t remote_slot) {
     return found == known_at(remote_slot);
   if (remote_slot >= known_of_slot_.size()) known_of_slot_.resize(size_t{remote_slot} + 1, kNotKnown);
   if (const uint32_t former = known_of_slot_[remote_slot]; former != kNotKnown) {
-    if (!known_[former].was_removed) return false;
+    if (!known_[former].was_removed || known_[former].staying()) return false;
     if (known_[former].slot == kNoSlot) {
       --tombstones_;
       free_known(former);

@@ -103,6 +103,9 @@ class SnapshotApplier {
   /// How many ticks lie between two snapshots at present, 1 or more: an object that rested, and then moves,
   /// rested until one snapshot before.
   void set_interval(uint32_t ticks) { interval_ticks_ = ticks; }
+  /// From which tick on states are drawn: what a pose at it or later needs stays, of the newest
+  /// kBaselineSends states of each object. 0: nothing is drawn, or only what is new.
+  void set_drawn_from(Tick tick) { drawn_from_ = tick; }
   /// Decodes one part. kStale: do not ack its packet. kRefused: refusal() says why, no state moved.
   Result apply(std::span<const uint8_t> body);
 
@@ -270,7 +273,8 @@ class SnapshotApplier {
   SnapshotRefusal decode_other(BitWindow* in, Tick tick, uint32_t index, Pending* entry, Previous* previous);
   SnapshotRefusal decode_full_head(BitReader& in, Tick tick, Pending* entry, Previous* previous) const;
   SnapshotRefusal decode_full(BitWindow& in, Tick tick, Pending* entry, Previous* previous);
-  SnapshotRefusal decode_removed(BitReader& in, uint32_t index, Pending* entry);
+  SnapshotRefusal decode_removed(BitReader& in, uint32_t index, Tick tick, Pending* entry);
+  bool keeps_slot(uint32_t former, Tick tick) const;
   SnapshotRefusal decode_pieces(BitReader& in, const SnapshotHeader& header, const BlockHead& head);
   SnapshotRefusal take_run(ReceivedRun run, const SnapshotHeader& header);
   SnapshotRefusal decode_long(const ReceivedRun& run, SnapshotHeader header);
@@ -352,6 +356,7 @@ class SnapshotApplier {
   uint32_t used_words_ = 0;
   uint32_t decoding_ = 0;  // counts the parts
   uint32_t interval_ticks_ = 1;
+  Tick drawn_from_ = 0;
   SnapshotHeader header_;
   SnapshotRefusal refusal_ = SnapshotRefusal::kNone;
   std::array<uint64_t, static_cast<size_t>(SnapshotRefusal::kCount)> refusals_{};

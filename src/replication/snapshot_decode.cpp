@@ -270,7 +270,7 @@ SnapshotRefusal SnapshotApplier::decode_deltas(BitWindow* in, Tick tick, const B
     bits = base::mostly(plan->bit_count, bits);  // where an entry ends, the next begins
     in.skip_all(bits);
     if (!in.ok()) break;
-    Word* words = known.states.draft();
+    Word* words = known.states.draft(drawn_from_);
     if (!known.states.may_be_at(depth, of_tick)) break;
     const Word* baseline = known.states.at_depth(depth);
     known.states.prefetch(baseline, words);
@@ -326,7 +326,7 @@ SnapshotRefusal SnapshotApplier::decode_delta(const BlockHead& head, Tick tick, 
 // What a delta of `tick` against the state of `of_tick` reads and fills.
 SnapshotApplier::DeltaPlaces SnapshotApplier::places_of(Known& known, Tick tick, Tick of_tick) {
   if (known.staying() && of_tick != tick) {
-    Word* words = known.states.draft();  // before the baseline is looked for: states may move
+    Word* words = known.states.draft(drawn_from_);  // before the baseline is looked for: states may move
     const Word* baseline = known.states.find(of_tick, &baseline_depth_);
     if (baseline != nullptr) return {SnapshotRefusal::kNone, baseline, words};
   }
@@ -380,7 +380,7 @@ SnapshotRefusal SnapshotApplier::decode_other(BitWindow* in, Tick tick, uint32_t
     case EntryKind::kFull:
       return decode_full(*in, tick, entry, previous);
     case EntryKind::kRemoved:
-      return in->with_reader([&](BitReader& reader) { return decode_removed(reader, index, entry); });
+      return in->with_reader([&](BitReader& reader) { return decode_removed(reader, index, tick, entry); });
     case EntryKind::kDelta:
     case EntryKind::kRested:
     case EntryKind::kPiece:
@@ -401,7 +401,7 @@ bool SnapshotApplier::lives_at(const Known& known, Tick tick) {
 SnapshotApplier::DeltaPlaces SnapshotApplier::find_unusual(Known& known, Tick tick, Tick of_tick) {
   if (!lives_at(known, tick)) return {SnapshotRefusal::kUnknownObject};
   const bool is_tombstone = known.slot == kNoSlot;
-  Word* words = is_tombstone ? discarded_words(*known.type) : known.states.draft();
+  Word* words = is_tombstone ? discarded_words(*known.type) : known.states.draft(drawn_from_);
   const bool as_placed = of_tick == tick;
   const Word* baseline = as_placed ? known.placed : known.states.find(of_tick);
   if (baseline != nullptr) return {SnapshotRefusal::kNone, baseline, words};
@@ -486,14 +486,18 @@ SnapshotRefusal SnapshotApplier::check_full(const Pending& entry, Tick tick) con
     const bool changed = known_[same].type != nullptr && known_[same].type != entry.type;
     return changed ? SnapshotRefusal::kTypeChanged : SnapshotRefusal::kNone;
   }
-  const uint32_t former = known_at(entry.remote_slot);
-  // One that came back since its removal has its slot.
-  const bool taken = former != kNotKnown && (known_[former].staying() || !known_[former].was_removed ||
-                                             !base::tick_after(tick, known_[former].removed_tick));
-  return taken ? SnapshotRefusal::kSlotTaken : SnapshotRefusal::kNone;
+  return keeps_slot(known_at(entry.remote_slot), tick) ? SnapshotRefusal::kSlotTaken : SnapshotRefusal::kNone;
 }
 
-SnapshotRefusal SnapshotApplier::decode_removed(BitReader& in, uint32_t index, Pending* entry) {
+// True when an entry of `tick` cannot be about another object than that of `former`. One that came back since
+// its removal has its slot.
+bool SnapshotApplier::keeps_slot(uint32_t former, Tick tick) const {
+  if (former == kNotKnown) return false;
+  const Known& known = known_[former];
+  return known.staying() || !known.was_removed || !base::tick_after(tick, known.removed_tick);
+}
+
+SnapshotRefusal SnapshotApplier::decode_removed(BitReader& in, uint32_t index, Tick tick, Pending* entry) {
   entry->left = in.ReadBool();
   const bool named = in.ReadBool();
   if (named) entry->network_id = in.ReadVarint();
@@ -506,8 +510,7 @@ SnapshotRefusal SnapshotApplier::decode_removed(BitReader& in, uint32_t index, P
   if (entry->network_id == 0) return SnapshotRefusal::kNetworkId;
   const uint32_t same = find_known(entry->network_id);
   if (same != kNotKnown) return same == index ? SnapshotRefusal::kNone : SnapshotRefusal::kNetworkId;
-  return index == kNotKnown || known_[index].was_removed ? SnapshotRefusal::kNone
-                                                         : SnapshotRefusal::kSlotTaken;
+  return keeps_slot(index, tick) ? SnapshotRefusal::kSlotTaken : SnapshotRefusal::kNone;
 }
 
 // Takes room for one decoded state. The memory grows to what the largest part so far needed; the length of a

@@ -37,18 +37,20 @@ SnapshotRefusal SnapshotApplier::take_run(ReceivedRun run, const SnapshotHeader&
   uint32_t begun = 0;  // by this part
   for (const ReceivedRun& other : runs_) {
     if (other.slot == run.slot) return SnapshotRefusal::kSlotTwice;
-    begun += received_pieces_.find(other.slot) == nullptr ? 1u : 0u;
+    begun += !other.is_late && received_pieces_.find(other.slot) == nullptr ? 1u : 0u;
   }
-  if (is_over(run.slot, run.tick)) return SnapshotRefusal::kNone;
   const ReceivedPieces::State* state = received_pieces_.find(run.slot);
+  run.is_late = is_over(run.slot, run.tick) || (state != nullptr && base::tick_after(state->tick, run.tick));
+  if (run.is_late) {
+    runs_.push_back(run);
+    return SnapshotRefusal::kNone;
+  }
   if (state == nullptr && received_pieces_.size() + begun >= kMaxLongStates) {
     return SnapshotRefusal::kTooManyLong;
   }
   if (state != nullptr && state->tick == run.tick) {
     if (state->bytes.size() != run.length) return SnapshotRefusal::kLongLength;
     if (ReceivedPieces::contradicts(*state, run)) return SnapshotRefusal::kPieceDiffers;
-  } else if (state != nullptr && base::tick_after(state->tick, run.tick)) {
-    return SnapshotRefusal::kNone;  // a late piece: a newer state has begun
   }
   run.completes = received_pieces_.would_complete(run);
   runs_.push_back(run);
@@ -112,6 +114,7 @@ void SnapshotApplier::commit_pieces() {
     }
   }
   for (const ReceivedRun& run : runs_) {
+    if (run.is_late) continue;
     if (run.completes) {
       received_pieces_.drop(run.slot);
     } else {

@@ -239,7 +239,7 @@ Steering ClockSync::steer(TickTime position, Tick newest_sent_tick, uint64_t now
     result.event = ClockEvent::kStallEnd;
   } else if (std::abs(ahead) > config_.resync_ticks) {
     const TickTime target = target_time(now_ns);
-    if (ahead < 0.0 || newest_sent_tick == 0 || base::tick_after(target.tick, newest_sent_tick)) {
+    if (newest_sent_tick == 0 || base::tick_after(target.tick, newest_sent_tick)) {
       return jump(now_ns);
     }
     ++stats_.stalls;

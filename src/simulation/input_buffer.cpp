@@ -123,6 +123,10 @@ void InputBuffer::fold_margin(const DecodedInputs& inputs, TickTime server_posit
 }
 
 const TakenInput& InputBuffer::take(Tick tick) {
+  return take(tick, true);
+}
+
+const TakenInput& InputBuffer::take(Tick tick, bool counts) {
   const int32_t step = base::tick_distance(tick, newest_taken_);
   LATTICE_ASSERT(step >= 0);
   if (step <= 0 && taken_any_) return taken_;
@@ -143,26 +147,26 @@ const TakenInput& InputBuffer::take(Tick tick) {
     serialization::Word* last = &words_[size_t{kLast} * stride_];
     std::copy(held + kSightWords, held + stride_, last);
     last_fresh_tick_ = tick;
-    ++stats_.fresh;
-    take_last(tick, InputSource::kFresh);
+    if (counts) ++stats_.fresh;
+    take_last(tick, InputSource::kFresh, counts);
   } else if (last_fresh_tick_ != 0 &&
              static_cast<uint32_t>(base::tick_distance(tick, last_fresh_tick_)) <= repeat_max_ticks_) {
-    ++stats_.repeated;
-    take_last(tick, InputSource::kRepeated);
+    if (counts) ++stats_.repeated;
+    take_last(tick, InputSource::kRepeated, false);
   } else {
-    ++stats_.defaulted;
+    if (counts) ++stats_.defaulted;
     taken_ = TakenInput{&words_[size_t{kDefault} * stride_], InputSource::kDefault, 0, {}};
   }
   return taken_;
 }
 
 // The last fresh input, as that of `tick`.
-void InputBuffer::take_last(Tick tick, InputSource source) {
+void InputBuffer::take_last(Tick tick, InputSource source, bool counts) {
   taken_.words = &words_[size_t{kLast} * stride_];
   taken_.source = source;
   taken_.input_tick = last_fresh_tick_;
   taken_.sight = last_sight_;
-  taken_.sight_clamped = bound_sight(&taken_.sight, tick, source == InputSource::kFresh);
+  taken_.sight_clamped = bound_sight(&taken_.sight, tick, counts);
 }
 
 const TakenInput& InputBuffer::take_up_to(Tick tick) {
@@ -171,11 +175,16 @@ const TakenInput& InputBuffer::take_up_to(Tick tick) {
   return taken_;
 }
 
+void InputBuffer::skip(Tick ran, Tick tick) {
+  take_up_to(ran);
+  take(tick, false);
+}
+
 // The newest state that a player can have seen is that of the tick before. A client that says otherwise is
 // not refused: after a stall of its own, an honest one says such things too. Returns whether `sight` changed.
 bool InputBuffer::bound_sight(Sight* sight, Tick tick, bool counts) {
-  const TickTime newest{tick - 1, 0.0};
-  const TickTime oldest{tick - history_ticks_, 0.0};
+  const TickTime newest{base::previous_tick(tick), 0.0};
+  const TickTime oldest{tick == history_ticks_ ? UINT32_MAX : tick - history_ticks_, 0.0};
   const TickTime view = view_time(*sight);
   const bool has_view = sight->view_tick != 0;
   const bool future_view = has_view && ticks_between(view, newest) > 0;

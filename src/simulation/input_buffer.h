@@ -105,6 +105,9 @@ class InputBuffer {
   /// and asks only when it needs an answer. Call it before receive() too: what comes after a tick is late for
   /// it. Before the first tick of this buffer it is the default.
   const TakenInput& take_up_to(Tick tick);
+  /// take_up_to() of the ticks that ran, up to `ran`. Those after it, up to `tick`, never run: nobody used an
+  /// input of theirs, so none counts.
+  void skip(Tick ran, Tick tick);
 
   /// How early the newest inputs come, smoothed, saturating at ±127 quarter ticks; 0 before the first input.
   int8_t margin_quarter_ticks() const;
@@ -128,7 +131,8 @@ class InputBuffer {
   bool holds(int32_t ahead) const { return (held_mask_ >> (ahead - 1) & 1) != 0; }
   void store(Tick tick, const serialization::Word* words, const Sight& sight);
   void store_late(uint32_t age);
-  void take_last(Tick tick, InputSource source);
+  const TakenInput& take(Tick tick, bool counts);
+  void take_last(Tick tick, InputSource source, bool counts);
   bool bound_sight(Sight* sight, Tick tick, bool counts);
   void validate() const;
   void fold_margin(const DecodedInputs& inputs, TickTime server_position);

@@ -61,6 +61,12 @@ bool InputReceiver::receive(uint32_t client, std::span<const uint8_t> body, Tick
   return true;
 }
 
+void InputReceiver::skip(Tick ran, Tick tick) {
+  for (const std::unique_ptr<simulation::InputBuffer>& buffer : buffers_) {
+    if (buffer) buffer->skip(ran, tick);
+  }
+}
+
 simulation::InputSource InputReceiver::read(uint32_t client, Tick tick, void* out) {
   const simulation::TakenInput& taken = take(client, tick);
   layout_.dequantize(taken.words, host_.behaviours());

@@ -56,6 +56,8 @@ class InputReceiver {
   simulation::InputSource read(uint32_t client, Tick tick, void* out);
   /// False when the input of `tick` is nobody's.
   bool sight(uint32_t client, Tick tick, InputSight* out) const;
+  /// The clock skips the ticks after `ran`, up to `tick`: they never run, and their inputs do not count.
+  void skip(Tick ran, Tick tick);
   /// Tells the client what became of its inputs.
   void report(uint32_t client, Tick tick, replication::SnapshotHeader* header);
 

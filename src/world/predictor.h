@@ -48,7 +48,7 @@ class Predictor final : private prediction::ResimulationHost {
   /// Compares, and if needed runs ticks up to `present` again. Once per receive phase.
   void reconcile(Tick present);
   /// Forgets what was recorded: the clock jumped.
-  void forget_ticks() { reconciler_.clear_histories(); }
+  void forget_ticks() { reconciler_.clear_histories(*this); }
   /// The session has ended.
   void end_session();
 

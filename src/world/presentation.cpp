@@ -18,12 +18,11 @@ HostScratch::HostScratch(const serialization::Layout& layout) {
 
 DrawnSamples::DrawnSamples(const replication::ReceivedStates& states, simulation::TickTime render_time,
                            uint32_t skipped) {
-  const uint32_t drawn = states.drawn_count();
-  bool reached = false;
-  for (uint32_t newer = skipped; newer < drawn && !(reached && count_ > 1); ++newer) {
+  for (uint32_t newer = skipped; count_ < samples_.size() && states.draws(newer); ++newer) {
     const replication::ReceivedStates::Held state = states.held_state(newer);
+    const bool reached = simulation::ticks_since(render_time, state.tick) >= 0.0;
+    if (!reached) count_ = 0;  // of the states to come, only the next one counts
     samples_[count_++] = {state.tick, state.until, state.words};
-    reached = simulation::ticks_since(render_time, state.tick) >= 0.0;
   }
 }
 
@@ -42,7 +41,7 @@ void Presentation::reset() {
 
 void Presentation::received(const replication::ReceivedStates& states, bool teleported,
                             simulation::TickTime render_time, uint64_t now_ns) {
-  if (states.drawn_count() < 2) return;
+  if (!states.draws(1)) return;
   if (simulation::ticks_since(render_time, states.held_state(1).until) <= 0.0) return;
   prediction::write_pose(layout_, pose_at(DrawnSamples(states, render_time, 1), render_time),
                          scratch_.before.behaviours());

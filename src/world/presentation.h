@@ -39,7 +39,8 @@ struct PoseScratch {
   HostScratch after;
 };
 
-/// The received states of an object that a pose at one render time needs, as samples.
+/// The received states of an object that a pose at one render time needs, as samples: those around it, or
+/// the two newest.
 class DrawnSamples {
  public:
   /// As if the newest `skipped` states had not come.
@@ -48,7 +49,7 @@ class DrawnSamples {
   std::span<const prediction::Sample> newest_first() const { return {samples_.data(), count_}; }
 
  private:
-  std::array<prediction::Sample, replication::kDrawnStates> samples_;
+  std::array<prediction::Sample, 2> samples_;
   size_t count_ = 0;
 };
 

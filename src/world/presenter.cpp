@@ -32,11 +32,20 @@ void Presenter::set_smoothing(bool enabled) {
 simulation::TickTime Presenter::look(const simulation::ClockSync& clock, uint64_t now_ns) {
   if (!clock.started() || looked_ns_ == now_ns) return seen_time();
   looked_ns_ = now_ns;
-  const simulation::TickTime time =
-      clock_.update(now_ns, clock.server_time(now_ns), clock.snapshot_interval_ns(), clock.jitter_ns());
-  view_time_ =
-      interpolates_ ? simulation::round_view(time) : simulation::TickTime{received_.snapshot_tick(), 0.0};
+  clock_.update(now_ns, clock.server_time(now_ns), clock.snapshot_interval_ns(), clock.jitter_ns());
+  if (const Tick oldest = received_.drawable_from(); oldest != 0) clock_.skip_to({oldest, 0.0});
+  view_time_ = interpolates_ ? simulation::round_view(clock_.render_time())
+                             : simulation::TickTime{received_.snapshot_tick(), 0.0};
   return seen_time();
+}
+
+// Who has not looked for long sees later moments than that: render time jumps (S-05).
+Tick Presenter::drawn_from() const {
+  if (looked_ns_ == 0) return 0;
+  const double resync_ticks = static_cast<double>(prediction::kRenderResyncNs) / ticks_.tick_ns();
+  const auto most = static_cast<Tick>(clock_.delay_ticks() + resync_ticks);
+  const Tick far = received_.snapshot_tick() - most, last = clock_.render_time().tick;
+  return base::tick_after(far, last) ? far : last;
 }
 
 simulation::TickTime Presenter::seen_time() const {

@@ -99,7 +99,7 @@ void Session::run_receive(Now now) {
   if (are_skipped(lost_ticks_)) lost_ticks_ = 0;
   if (receiver_) {
     clock_->begin_receive();
-    receiver_->begin_receive(now.ns, clock_->snapshot_interval_ticks());
+    receiver_->begin_receive(now.ns, clock_->snapshot_interval_ticks(), presenter_->drawn_from());
   }
   endpoint_->receive(now.ns, now.unix_s);
   if (clock_) {
@@ -172,6 +172,7 @@ void Session::resync(Tick newest_tick) {
   // Inputs that had no budget yet may be of ticks that run once more.
   if (input_sender_) input_sender_->drop_after(current_tick_);
   if (predictor_) predictor_->forget_ticks();
+  if (input_receiver_) input_receiver_->skip(from, current_tick_);
   observer_.on_resync(from, current_tick_);
 }
 

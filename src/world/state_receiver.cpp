@@ -49,13 +49,15 @@ void StateReceiver::end_session() {
   restart();
   joining_ = {};
   joining_tick_ = snapshot_tick_ = first_snapshot_tick_ = 0;
+  recent_ticks_ = {};
 }
 
 // --- Receiving
 
-void StateReceiver::begin_receive(uint64_t now_ns, uint32_t interval_ticks) {
+void StateReceiver::begin_receive(uint64_t now_ns, uint32_t interval_ticks, Tick drawn_from) {
   now_ns_ = now_ns;
   applier_->set_interval(interval_ticks);
+  applier_->set_drawn_from(drawn_from);
 }
 
 reliability::Verdict StateReceiver::receive(std::span<const uint8_t> body,
@@ -100,6 +102,7 @@ void StateReceiver::note_progress(const replication::SnapshotHeader& header) {
 }
 
 void StateReceiver::note_snapshot(Tick tick) {
+  recent_ticks_.note(tick);
   if (first_snapshot_tick_ == 0) first_snapshot_tick_ = tick;
   if (snapshot_tick_ != 0 && !base::tick_after(tick, snapshot_tick_)) return;
   snapshot_tick_ = tick;

@@ -18,6 +18,7 @@
 #include "replication/rpc_counts.h"
 #include "replication/snapshot_applier.h"
 #include "world/placed_set.h"
+#include "world/recent_ticks.h"
 
 namespace lattice::world {
 
@@ -59,8 +60,9 @@ class StateReceiver final : private replication::SnapshotListener {
   void end_session();
 
   // --- Receiving
-  /// A receive phase begins. Two snapshots are `interval_ticks` apart at present.
-  void begin_receive(uint64_t now_ns, uint32_t interval_ticks);
+  /// A receive phase begins. Two snapshots are `interval_ticks` apart at present. Poses are drawn at
+  /// `drawn_from` or later; 0: none.
+  void begin_receive(uint64_t now_ns, uint32_t interval_ticks, Tick drawn_from);
   /// Takes one part. With `header` not null afterwards, the part was one of a snapshot: what it says beside
   /// the objects, until the next part.
   reliability::Verdict receive(std::span<const uint8_t> body, const replication::SnapshotHeader** header);
@@ -98,6 +100,8 @@ class StateReceiver final : private replication::SnapshotListener {
   /// The tick of the newest snapshot of which a part arrived, and of the first of this session; 0: none.
   Tick snapshot_tick() const { return snapshot_tick_; }
   Tick first_snapshot_tick() const { return first_snapshot_tick_; }
+  /// From which tick on all that came is still here to be drawn; 0: from the first.
+  Tick drawable_from() const { return recent_ticks_.oldest(); }
   /// How far this side has come with the objects that were to be here when it joined, as the other side last
   /// said. `loaded` once nothing is missing.
   struct Joining {
@@ -142,6 +146,7 @@ class StateReceiver final : private replication::SnapshotListener {
   std::vector<Record> records_;  // by slot
   uint64_t now_ns_ = 0;          // of the present receive phase
   Tick snapshot_tick_ = 0;
+  RecentTicks recent_ticks_;
   Tick first_snapshot_tick_ = 0;
   Joining joining_;
   Tick joining_tick_ = 0;  // when the other side said so; 0: not yet

@@ -10,11 +10,11 @@
 #include "lattice/lattice.h"
 #include "lattice/transfer.h"
 #include "prediction/interpolation.h"
+#include "prediction/interpolation_clock.h"
 #include "reliability/channel/receive_memory.h"
 #include "reliability/channel/send_memory.h"
 #include "reliability/limits.h"
 #include "replication/despawn_gate.h"
-#include "replication/received_states.h"
 #include "replication/rpc_gate.h"
 #include "replication/rpc_inbox.h"
 #include "replication/snapshot_builder.h"
@@ -84,7 +84,7 @@ void print_constants() {
   PRINT_CONSTANT(simulation::kMaxFrameNs);
   PRINT_CONSTANT(simulation::kLeastTicksAtOnce);
   PRINT_CONSTANT(simulation::kMostTicksAtOnce);
-  PRINT_CONSTANT(replication::kDrawnStates);
+  PRINT_CONSTANT(prediction::kMostDelayIntervals);
 }
 
 lattice_role_context client_role() {

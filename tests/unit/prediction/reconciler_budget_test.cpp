@@ -1,7 +1,6 @@
 // Resimulations that a budget interrupts: what is seen meanwhile, and what comes out.
 #include <gtest/gtest.h>
 
-
 #include "base/random.h"
 #include "prediction/reconciler.h"
 #include "unit/prediction/counter_host.h"
@@ -163,22 +162,41 @@ TEST_F(ReconcilerBudget, AnObjectRemovedMeanwhileIsLeftAlone) {
   EXPECT_TRUE(same(host_.live[2], shown(2, 21)));
 }
 
-TEST_F(ReconcilerBudget, AClockJumpEndsAnUnfinishedResimulation) {
+TEST_F(ReconcilerBudget, AClockJumpTakesWhatAnUnfinishedResimulationReached) {
   run_until(20);
-  receive(12, {{1, {1000, 0}}});
-  const World before = host_.live;
-  reconciler_.clear_histories();
+  World expected = shown(12);
+  expected[1].x += 1001;
+  receive(12, {{1, expected[1]}});
+  for (Tick tick = 13; tick <= 15; ++tick) simulate(expected, tick);
+  reconciler_.clear_histories(host_);
+  EXPECT_TRUE(equal(host_.live, expected));
+  EXPECT_EQ(host_.corrections, (std::set<uint32_t>{1, 2}));
   current_ = 15;
   host_.resimulated.clear();
   receive_nothing();
   EXPECT_TRUE(host_.resimulated.empty());
-  EXPECT_TRUE(equal(host_.live, before));
+  EXPECT_TRUE(equal(host_.live, expected));
+}
+
+/// As of a client at 240 Hz that draws ten times a second: each receive phase is followed by a jump.
+TEST_F(ReconcilerBudget, TheTruthIsSeenWhereTheClockJumpsAgainAndAgain) {
+  run_until(20);
+  World truth = host_.live;
+  truth[1].x += 1001;
+  for (int round = 0; round < 5; ++round) {
+    const Tick confirmed = current_ - 10;
+    for (Tick tick = confirmed; tick != current_; ++tick) simulate(truth, tick);
+    receive(confirmed, {{1, truth[1]}, {2, truth[2]}});
+    reconciler_.clear_histories(host_);
+    for (int i = 0; i < 16; ++i) run_tick();
+  }
+  EXPECT_GT(host_.live[1].x, 900);
 }
 
 TEST_F(ReconcilerBudget, AnotherSessionComparesItsFirstStateWhateverItsTick) {
   run_until(20);
   receive(15, {{1, {1000, 0}}});
-  reconciler_.clear_histories();
+  reconciler_.clear_histories(host_);
   EXPECT_FALSE(reconciler_.begin(3));
   reconciler_.restart();
   EXPECT_TRUE(reconciler_.begin(3));

@@ -615,6 +615,13 @@ TEST_F(HostilePieces, pieces_of_one_state_agree) {
   EXPECT_EQ(refusal(13, {{.age = 3, .length = 3001, .first = 9}}), SnapshotRefusal::kNone);  // late by now
 }
 
+TEST_F(HostilePieces, late_pieces_are_an_entry_for_their_slot_too) {
+  EXPECT_EQ(refusal(13, {{.age = 0, .length = 5000}}), SnapshotRefusal::kNone);
+  EXPECT_EQ(refusal(14, {{.age = 4, .length = 9}, {.age = 5, .length = 9}}), SnapshotRefusal::kSlotTwice);
+  EXPECT_EQ(refusal(14, {{.age = 4, .length = 9}, {.age = 1, .first = 1}}), SnapshotRefusal::kSlotTwice);
+  EXPECT_EQ(refusal(14, {{.age = 4, .length = 9}}), SnapshotRefusal::kNone);
+}
+
 TEST_F(HostilePieces, states_that_never_complete_are_bounded) {
   for (uint32_t slot = 0; slot < kMaxLongStates; ++slot) {
     EXPECT_EQ(refusal(10, {{.slot = slot, .length = kMaxLongBytes}}), SnapshotRefusal::kNone);

@@ -533,7 +533,8 @@ TEST_F(SnapshotApplierTest, a_state_is_drawn_until_the_rested_entry_or_one_snaps
   apply(Forger(108).rested(11, 4));
   apply(Forger(104).delta(11, 4, 5));
   const ReceivedStates& states = client.applier.states(client.mirror.find(1));
-  ASSERT_EQ(states.drawn_count(), 2u);
+  ASSERT_TRUE(states.draws(1));
+  EXPECT_FALSE(states.draws(2));
   EXPECT_EQ(states.held_state(0).until, 108u);
   EXPECT_EQ(states.held_state(1).until, 100u);
   apply(Forger(120).delta(11, 16, 6));
@@ -548,7 +549,7 @@ TEST_F(SnapshotApplierTest, states_of_an_earlier_stay_are_not_drawn) {
   apply(Forger(120).lamp(11, 1, 3));
   const ReceivedStates& states = client.applier.states(client.mirror.find(1));
   EXPECT_EQ(states.held(), 3u);
-  EXPECT_EQ(states.drawn_count(), 1u);
+  EXPECT_FALSE(states.draws(1));
 }
 
 TEST_F(SnapshotApplierTest, a_rested_entry_that_waits_outlives_older_states) {
@@ -632,6 +633,7 @@ TEST_F(SnapshotApplierTest, nothing_takes_the_slot_of_an_object_that_came_back) 
   EXPECT_EQ(refusal_of(Forger(121).lamp(11, 2, 4)), SnapshotRefusal::kSlotTaken);
   EXPECT_EQ(apply(Forger(122).delta(11, 2, 5)), Result::kApplied);
   EXPECT_EQ(level(1), 5u);
+  EXPECT_EQ(refusal_of(Forger(120).removed(11, 999)), SnapshotRefusal::kSlotTaken);
 }
 
 TEST_F(SnapshotApplierTest, the_oldest_of_too_many_removed_ids_is_forgotten) {

@@ -328,7 +328,9 @@ TEST(ClockSync, HostileTimingIsBounded) {
     clock.on_snapshot(timing);
     ASSERT_LE(clock.snapshot_interval_ns(), kNsPerSecond);
     clock.on_input_sent(TickTime{static_cast<Tick>(random.next_u64()), 0.0}, now);
-    const Steering s = clock.steer(TickTime{static_cast<Tick>(random.next_u64()), 0.5}, 1, now);
+    const auto sent = static_cast<Tick>(random.next_u64() | 1);
+    const Steering s = clock.steer(TickTime{static_cast<Tick>(random.next_u64()), 0.5}, sent, now);
+    ASSERT_TRUE(s.event != ClockEvent::kJump || base::tick_after(s.newest_tick, sent));
     ASSERT_TRUE(s.rate_factor == 0.0 || (s.rate_factor >= kMinRateFactor && s.rate_factor <= kMaxRateFactor));
     ASSERT_GE(clock.wanted_ticks(), 1.0);
     ASSERT_LE(clock.wanted_ticks(), 12.0);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/tick.h"
 
 namespace lattice::simulation {
 namespace {
@@ -132,6 +133,22 @@ TEST(InputBuffer, AViewIsHeldWithinWhatCanBeSeen) {
   }
 }
 
+TEST(InputBuffer, AViewIsHeldToATickWhereTheNumbersBeginAnew) {
+  const serialization::Word words[1] = {};
+  const auto seen = [&](Tick tick, Tick view, uint32_t history_ticks) {
+    InputBufferConfig config;
+    config.history_ticks = history_ticks;
+    InputBuffer buffer(config, words, base::previous_tick(tick));
+    DecodedInputs inputs = inputs_of(tick, 1);
+    inputs.sights[0] = {view, 0, view};
+    buffer.receive(inputs, words, TickTime{base::previous_tick(tick), 0.0});
+    return buffer.take(tick).sight;
+  };
+  EXPECT_EQ(seen(64, UINT32_MAX - 15, 64).view_tick, UINT32_MAX) << "the oldest that is kept";
+  EXPECT_EQ(seen(1, 1, 64).view_tick, UINT32_MAX) << "the tick before";
+  EXPECT_EQ(seen(1, 1, 64).snapshot_tick, UINT32_MAX);
+}
+
 TEST(InputBuffer, TheFirstInputOfATickStands) {
   InputBuffer buffer = make();
   const serialization::Word first[1] = {7};
@@ -243,6 +260,19 @@ TEST(InputBuffer, SkippedTicksAreGone) {
   receive(buffer, 110, 10, TickTime{108, 0.0});
   EXPECT_EQ(buffer.stats().late, 0u);  // they had come in time; nobody asked
   EXPECT_EQ(buffer.take(109).words[0], 109u);
+}
+
+TEST(InputBuffer, TicksThatNeverRanDoNotCount) {
+  InputBuffer buffer = make();
+  receive(buffer, 104, 4, TickTime{100, 0.0});
+  buffer.skip(102, 1'000'000'000);
+  EXPECT_EQ(buffer.stats().fresh, 2u);
+  EXPECT_EQ(buffer.take_up_to(1'000'000'001).source, InputSource::kDefault);
+  EXPECT_EQ(buffer.stats().repeated, 0u);
+  EXPECT_EQ(buffer.stats().defaulted, 1u) << "the tick that ran since";
+  receive(buffer, 1'000'000'003, 2, TickTime{1'000'000'001, 0.0});
+  EXPECT_EQ(buffer.take_up_to(1'000'000'002).source, InputSource::kFresh);
+  EXPECT_EQ(buffer.stats().late, 0u);
 }
 
 TEST(InputBuffer, TicksTakenLateAreTakenAsInTheirTime) {

@@ -30,13 +30,33 @@ double value(const Pose& pose) {
   return pose.kind == PoseKind::kInterpolate ? from + (static_cast<double>(*pose.to) - from) * pose.t : from;
 }
 
-TEST(DrawnSamples, AreTheNewestSixteen) {
+TEST(DrawnSamples, AreAmongTheNewestSixteen) {
   ReceivedStates states;
   states.reset(1);
   EXPECT_EQ(pose_of(states, {10, 0.0}).kind, PoseKind::kNone);
-  for (Tick tick = 2; tick <= 80; tick += 2) *states.insert(tick, false, kIntervalTicks) = tick;
-  EXPECT_EQ(pose_of(states, {48, 0.0}).kind, PoseKind::kBeforeFirst);
+  for (Tick tick = 2; tick <= 80; tick += 2) {
+    *states.insert(tick, false, kIntervalTicks) = tick;
+    states.forget_before(tick, tick + 1000);
+  }
+  EXPECT_EQ(pose_of(states, {2, 0.0}).kind, PoseKind::kBeforeFirst) << "its memory went to newer ones";
   for (Tick tick = 50; tick <= 80; ++tick) EXPECT_DOUBLE_EQ(value(pose_of(states, {tick, 0.0})), tick);
+}
+
+TEST(DrawnSamples, StayForWhatIsDrawnLater) {
+  for (const uint32_t late : {10u, 40u, 62u}) {  // snapshots
+    ReceivedStates states;
+    states.reset(1);
+    for (Tick tick = 1000; tick <= 2000; tick += 2) {
+      const Tick drawn_from = tick - 2 * late - 1;
+      states.draft(drawn_from);
+      *states.insert(tick, tick % 24 == 0, kIntervalTicks, drawn_from) = tick;
+      states.forget_before(tick, tick + 1000);
+      if (tick < 1200) continue;
+      for (Tick seen = drawn_from; seen <= tick; ++seen) {
+        ASSERT_DOUBLE_EQ(value(pose_of(states, {seen, 0.0})), seen) << late << " snapshots behind " << tick;
+      }
+    }
+  }
 }
 
 TEST(DrawnSamples, TwoAreEnoughToTellAnUnderrun) {
@@ -45,7 +65,8 @@ TEST(DrawnSamples, TwoAreEnoughToTellAnUnderrun) {
   for (const Tick tick : {10u, 12u, 14u}) *states.insert(tick, false, kIntervalTicks) = tick;
   EXPECT_EQ(DrawnSamples(states, {15, 0.0}).newest_first().size(), 2u);
   EXPECT_TRUE(pose_of(states, {15, 0.0}).underrun);
-  EXPECT_EQ(DrawnSamples(states, {11, 0.0}).newest_first().size(), 3u);
+  EXPECT_EQ(DrawnSamples(states, {11, 0.0}).newest_first().size(), 2u);
+  EXPECT_EQ(DrawnSamples(states, {11, 0.0}).newest_first()[0].tick, 12u);
 }
 
 TEST(DrawnSamples, SkipTheNewest) {

@@ -20,7 +20,9 @@ class PartsRig : public StateListener, public PredictionGame {
   static constexpr uint64_t kPeer = 5;  // who this side is
   static constexpr uint64_t kTickNs = 1'000'000'000 / 60;
 
-  PartsRig() {
+  explicit PartsRig(uint64_t delay_ns = prediction::kInterpolationDelayNs)
+      : presenter({.clock = {.configured_delay_ns = delay_ns}, .poses = {}}, table, receiver, predictor,
+                  ticks, frames) {
     table.set_local_peer(kPeer);
     receiver.start(types.table);
     authority.recipients.push_back(&recipient);
@@ -108,7 +110,7 @@ class PartsRig : public StateListener, public PredictionGame {
   Predictor predictor{{.max_objects = 8}, table, receiver, *this};
   simulation::FixedTick ticks{60};
   FrameLog frames{table.id_seed()};
-  Presenter presenter{{}, table, receiver, predictor, ticks, frames};
+  Presenter presenter;
   const replication::SnapshotHeader* part = nullptr;  // of the last that was given
   uint64_t now_ns = 1'000'000'000;
   std::vector<std::string> events;

@@ -177,6 +177,9 @@ const TakenInput& InputBuffer::take_up_to(Tick tick) {
 
 void InputBuffer::skip(Tick ran, Tick tick) {
   take_up_to(ran);
+  for (uint32_t i = 0; i < kJitterBufferTicks && newest_taken_ != tick; ++i) {
+    take(base::next_tick(newest_taken_), false);
+  }
   take(tick, false);
 }
 
@@ -184,7 +187,7 @@ void InputBuffer::skip(Tick ran, Tick tick) {
 // not refused: after a stall of its own, an honest one says such things too. Returns whether `sight` changed.
 bool InputBuffer::bound_sight(Sight* sight, Tick tick, bool counts) {
   const TickTime newest{base::previous_tick(tick), 0.0};
-  const TickTime oldest{tick == history_ticks_ ? UINT32_MAX : tick - history_ticks_, 0.0};
+  const TickTime oldest{tick == history_ticks_ ? 1 : tick - history_ticks_, 0.0};  // 0 is no tick
   const TickTime view = view_time(*sight);
   const bool has_view = sight->view_tick != 0;
   const bool future_view = has_view && ticks_between(view, newest) > 0;

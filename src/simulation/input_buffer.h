@@ -106,7 +106,7 @@ class InputBuffer {
   /// it. Before the first tick of this buffer it is the default.
   const TakenInput& take_up_to(Tick tick);
   /// take_up_to() of the ticks that ran, up to `ran`. Those after it, up to `tick`, never run: nobody used an
-  /// input of theirs, so none counts.
+  /// input of theirs, so none counts. The newest of them that came is what later ticks repeat.
   void skip(Tick ran, Tick tick);
 
   /// How early the newest inputs come, smoothed, saturating at ±127 quarter ticks; 0 before the first input.

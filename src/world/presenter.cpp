@@ -41,11 +41,10 @@ simulation::TickTime Presenter::look(const simulation::ClockSync& clock, uint64_
 
 // Who has not looked for long sees later moments than that: render time jumps (S-05).
 Tick Presenter::drawn_from() const {
-  if (looked_ns_ == 0) return 0;
-  const double resync_ticks = static_cast<double>(prediction::kRenderResyncNs) / ticks_.tick_ns();
-  const auto most = static_cast<Tick>(clock_.delay_ticks() + resync_ticks);
-  const Tick far = received_.snapshot_tick() - most, last = clock_.render_time().tick;
-  return base::tick_after(far, last) ? far : last;
+  const auto most_ns = static_cast<double>(clock_.wanted_delay_ns() + prediction::kRenderResyncNs);
+  const Tick far = received_.snapshot_tick() - static_cast<Tick>(most_ns / ticks_.tick_ns());
+  const Tick last = clock_.render_time().tick;  // 0: none yet
+  return last == 0 || base::tick_after(far, last) ? far : last;
 }
 
 simulation::TickTime Presenter::seen_time() const {

@@ -46,7 +46,7 @@ class Presenter {
   simulation::TickTime look(const simulation::ClockSync& clock, uint64_t now_ns);
   /// That moment. Tick 0: of what was before the first snapshot, nothing is known.
   simulation::TickTime seen_time() const;
-  /// The moments to come are of this tick or later; 0: none was chosen yet.
+  /// The moments to come are of this tick or later.
   Tick drawn_from() const;
   /// The structure to draw of an object that has a state, at the moment of look(). `tick` is the last that
   /// ran here.

@@ -144,7 +144,9 @@ TEST(InputBuffer, AViewIsHeldToATickWhereTheNumbersBeginAnew) {
     buffer.receive(inputs, words, TickTime{base::previous_tick(tick), 0.0});
     return buffer.take(tick).sight;
   };
-  EXPECT_EQ(seen(64, UINT32_MAX - 15, 64).view_tick, UINT32_MAX) << "the oldest that is kept";
+  EXPECT_EQ(seen(64, UINT32_MAX - 15, 64).view_tick, 1u) << "the oldest that is kept: 0 is no tick";
+  EXPECT_EQ(seen(63, UINT32_MAX - 15, 64).view_tick, UINT32_MAX);
+  EXPECT_EQ(seen(65, UINT32_MAX - 15, 64).view_tick, 1u);
   EXPECT_EQ(seen(1, 1, 64).view_tick, UINT32_MAX) << "the tick before";
   EXPECT_EQ(seen(1, 1, 64).snapshot_tick, UINT32_MAX);
 }
@@ -273,6 +275,20 @@ TEST(InputBuffer, TicksThatNeverRanDoNotCount) {
   receive(buffer, 1'000'000'003, 2, TickTime{1'000'000'001, 0.0});
   EXPECT_EQ(buffer.take_up_to(1'000'000'002).source, InputSource::kFresh);
   EXPECT_EQ(buffer.stats().late, 0u);
+}
+
+// A player who held a key before the server's clock skipped holds it still.
+TEST(InputBuffer, TheNewestInputOfTicksThatNeverRanIsRepeated) {
+  InputBuffer buffer = make();
+  receive(buffer, 104, 4, TickTime{100, 0.0});
+  buffer.skip(102, 110);
+  const TakenInput input = buffer.take_up_to(111);
+  EXPECT_EQ(input.source, InputSource::kRepeated);
+  EXPECT_EQ(input.words[0], 104u);
+  EXPECT_EQ(input.input_tick, 104u);
+  EXPECT_EQ(buffer.stats().fresh, 2u) << "those that ran";
+  EXPECT_EQ(buffer.stats().repeated, 1u);
+  EXPECT_EQ(buffer.stats().defaulted, 0u);
 }
 
 TEST(InputBuffer, TicksTakenLateAreTakenAsInTheirTime) {

@@ -40,7 +40,7 @@ simulation::TickTime Presenter::look(const simulation::ClockSync& clock, uint64_
 }
 
 // Who has not looked for long sees later moments than that: render time jumps (S-05).
-Tick Presenter::drawn_from() const {
+base::Tick Presenter::drawn_from() const {
   const auto most_ns = static_cast<double>(clock_.wanted_delay_ns() + prediction::kRenderResyncNs);
   const Tick far = received_.snapshot_tick() - static_cast<Tick>(most_ns / ticks_.tick_ns());
   const Tick last = clock_.render_time().tick;  // 0: none yet

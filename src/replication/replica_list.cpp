@@ -37,17 +37,13 @@ void ReplicaList::join(const ObjectTable& table, const StateStore& store) {
 
 void ReplicaList::join_without(uint32_t slot, uint64_t network_id) {
   LATTICE_ASSERT(is_placed(slot));
-  owe_removal(removals_.add(slot, network_id));
-}
-
-void ReplicaList::owe_removal(Removal& removal) {
-  removals_.mark_owed(removal, true);
+  removals_.mark_owed(removals_.add(slot, network_id), true);
   ++joined_objects_;
 }
 
 void ReplicaList::owe(uint32_t slot) {
-  Replica& replica = replicas_[find_active(slot)];
-  if (replica.owed_at_join) return;
+  Replica& replica = replicas_[slots_.find(slot)];
+  LATTICE_ASSERT(!replica.owed_at_join);
   replica.owed_at_join = true;
   ++owed_at_join_;
   ++joined_objects_;
@@ -109,8 +105,7 @@ void ReplicaList::begin_placed(Replica& replica) {
   replica.held = true;
 }
 
-// Who was to have the state of a placed object before it has joined is to know that there is no such object.
-void ReplicaList::forget(uint32_t slot, uint64_t network_id, bool left, bool joins) {
+void ReplicaList::forget(uint32_t slot, uint64_t network_id, bool left) {
   const uint32_t index = find_active(slot);
   // The count of an object that lives on goes on with its next stay (D-35).
   const uint32_t rpc_count = left ? rpcs_of_.value_or_zero(slot) : rpcs_of_.take(slot);
@@ -119,11 +114,12 @@ void ReplicaList::forget(uint32_t slot, uint64_t network_id, bool left, bool joi
     Removal& removal = removals_.add(slot, network_id);
     removal.rpc_count = rpc_count;
     removals_.mark_partial(removal, partial_of_.take(slot) != 0);
-    if (joins) owe_removal(removal);
     return;
   }
   Replica& replica = replicas_[index];
-  const bool owed = is_placed(slot) && !left && replica.owed_at_join;
+  // Who was to have the state of a placed object before it has joined is to know that there is no such
+  // object.
+  const bool owed = replica.owed_at_join && is_placed(slot) && !left;
   settle(replica);
   if (doing_[index] == Doing::kInStep) steps_.remove(slot);
   // The client drops the pieces with the removal: until it is acked, they take a place there (D-57).
@@ -140,11 +136,7 @@ void ReplicaList::forget(uint32_t slot, uint64_t network_id, bool left, bool joi
       removal.left = left;
       removal.named = !is_placed(slot) && replica.acked_full == 0;
       removals_.mark_partial(removal, partial);
-      if (owed) {
-        removals_.mark_owed(removal, true);
-      } else if (joins && is_placed(slot)) {
-        owe_removal(removal);
-      }
+      removals_.mark_owed(removal, owed);
     }
   }
   if (doing_[index] == Doing::kAwake) awake_is_stale_ = true;

@@ -104,19 +104,17 @@ class ReplicaList {
   void join(const ObjectTable& table, const StateStore& store);
   /// A placed object that was destroyed before the client joined. Call it before anything is sent.
   void join_without(uint32_t slot, uint64_t network_id);
-  /// Marks an object of the set as owed, as join() does with all.
+  /// Marks an object of the set as owed, as join() does with all. Call it before anything is sent.
   void owe(uint32_t slot);
   /// The object enters the client's set. It starts with a full entry, or, if it is placed, with its changes
   /// since then. A placed object that is as it was placed may stay outside until it is needed here.
   void enter(uint32_t slot, uint64_t network_id);
   /// The object leaves the client's set and lives on. A placed object stays with the client, as
   /// it is there now.
-  void leave(uint32_t slot, uint64_t network_id) { forget(slot, network_id, true, false); }
+  void leave(uint32_t slot, uint64_t network_id) { forget(slot, network_id, true); }
   /// The object is destroyed. Call it before the table frees the slot, whether the object was in the set or
-  /// not. `joins`: the client has not joined before it knows that the object is gone, if it was placed.
-  void destroyed(uint32_t slot, uint64_t network_id, bool joins = false) {
-    forget(slot, network_id, false, joins);
-  }
+  /// not.
+  void destroyed(uint32_t slot, uint64_t network_id) { forget(slot, network_id, false); }
   /// Counts a reliable RPC on the object that was queued for this client: the object's removal names the
   /// count (D-35).
   void count_reliable_rpc(uint32_t slot);
@@ -132,8 +130,8 @@ class ReplicaList {
   /// After prefetch(), with some work in between: what that leads to.
   void prefetch_replicas() const;
 
-  /// True when every object that owe() marked has been acked once or is gone, and of every placed
-  /// object that was destroyed before or while the client joined, that it is.
+  /// True when every object that was in the set at join has been acked once or is gone, and of every
+  /// placed object that was destroyed before, that it is.
   bool loaded() const { return owed_at_join() == 0; }
   /// How far the client has come with the set that it had at join.
   JoinCount join_count() const { return {joined_objects_, owed_at_join()}; }
@@ -313,10 +311,9 @@ class ReplicaList {
   void on_pieces(const SentEntry& entry, bool acked);
   void keep_state(uint32_t index, uint32_t version, Tick tick);
   void take_ack(uint32_t index, uint32_t version, Tick tick, bool fresh, uint16_t send);
-  void forget(uint32_t slot, uint64_t network_id, bool left, bool joins);
+  void forget(uint32_t slot, uint64_t network_id, bool left);
   bool is_placed(uint32_t slot) const { return slot < config_.placed_count; }
   static void begin_placed(Replica& replica);
-  void owe_removal(Removal& removal);
   void settle(Replica& replica);
   uint32_t owed_at_join() const { return owed_at_join_ + removals_.owed(); }
   /// Objects of which the client may hold pieces that are of no use any more.
@@ -359,7 +356,7 @@ class ReplicaList {
   Tick own_steps_from_ = 0;  // the same of the client's own objects
   uint32_t groups_version_ = 0;
   uint32_t owed_at_join_ = 0;    // beside removals
-  uint32_t joined_objects_ = 0;  // objects that owe() marked, and removals of others
+  uint32_t joined_objects_ = 0;  // objects that owe() marked, and those of join_without()
   double estimate_scale_ = 1.0;
   uint32_t own_first_ = 0;
   uint32_t without_pieces_ = 0;

@@ -68,20 +68,17 @@ void StateSender::place(uint32_t slot, const serialization::Word* words, bool al
 
 void StateSender::end(uint32_t slot) {
   for (const std::unique_ptr<Recipient>& recipient : recipients_) {
-    if (recipient) recipient->list.destroyed(slot, table_.network_id(slot), !recipient->was_loaded);
+    if (recipient) recipient->list.destroyed(slot, table_.network_id(slot));
   }
   if (interest_) interest_->removed(slot);
   if (store_.is_placed(slot)) destroyed_placed_.push_back(slot);
   store_.end(slot);
 }
 
-// The first change of a placed object. Until then no client has a replica of it. Who joins gets it with the
-// rest (D-48).
+// The first change of a placed object. Until then no client has a replica of it.
 void StateSender::touch_placed(uint32_t slot) {
   for (const std::unique_ptr<Recipient>& recipient : recipients_) {
-    if (!recipient || !in_set(*recipient, slot)) continue;
-    recipient->list.enter(slot, table_.network_id(slot));
-    if (!recipient->was_loaded) recipient->list.owe(slot);
+    if (recipient && in_set(*recipient, slot)) recipient->list.enter(slot, table_.network_id(slot));
   }
 }
 

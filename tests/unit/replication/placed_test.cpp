@@ -182,35 +182,6 @@ TEST_F(PlacedTest, a_client_has_joined_when_it_knows_of_one_that_was_destroyed_m
   EXPECT_EQ(peer.client.mirror.find(6), kNoSlot);
 }
 
-// Objects that were as they were placed when the client joined, and are destroyed before it knows the rest.
-TEST_F(PlacedTest, a_client_has_joined_when_it_knows_that_others_were_destroyed_too) {
-  set(5, 9);
-  Peer peer(*this);
-  peers = {&peer};
-  lose(peer);
-  peer.recipient.destroyed(20, 21, true);  // never changed
-  set(7, 3);
-  peer.recipient.owe(7);
-  peer.recipient.owe(7);
-  EXPECT_EQ(peer.recipient.join_count().objects, 3u) << "each once";
-  peer.recipient.destroyed(7, 8, true);
-  EXPECT_EQ(peer.recipient.join_count().objects, 3u);
-  set(9, 3);
-  peer.recipient.destroyed(9, 10, true);  // in the set, and not owed
-  EXPECT_EQ(peer.recipient.join_count().objects, 4u);
-  for (const uint32_t slot : {20u, 7u, 9u}) authority.despawn(slot);
-  next_tick();
-  EXPECT_EQ(peer.recipient.join_count().missing, 4u);
-  lose(peer);
-  next_tick();
-  exchange(peer);
-  EXPECT_TRUE(peer.recipient.loaded());
-  EXPECT_EQ(peer.recipient.join_count().missing, 0u);
-  expect_equal(peer);
-  peer.recipient.destroyed(30, 31);
-  EXPECT_TRUE(peer.recipient.loaded()) << "it has joined";
-}
-
 TEST_F(PlacedTest, outside_of_the_set_an_object_stays_as_it_is_and_catches_up) {
   Peer peer(*this);
   peers = {&peer};

@@ -72,6 +72,7 @@ TransferResult Transfers::start(ConnectionHandle connection, uint64_t size_bytes
   if (free == lane.out.end()) return TransferResult::kTooMany;
   wire::TransferOffer offer;
   offer.id = static_cast<uint16_t>(lane.out_count + 1);
+  if (find_out(&lane, offer.id) != nullptr) return TransferResult::kTooMany;  // 65,535 offers ago, still open
   offer.size_bytes = size_bytes;
   offer.label = label;
   std::array<uint8_t, wire::kMaxTransferControlBytes> body;

@@ -56,6 +56,7 @@ TransferRefusal Transfers::on_offer(ConnectionHandle connection, std::span<const
   if (!wire::parse_transfer_offer(body, &offer)) return TransferRefusal::kMalformed;
   Lane& lane = lane_for(connection);
   if (offer.id != static_cast<uint16_t>(lane.in_count + 1)) return TransferRefusal::kBadId;
+  if (find_in(&lane, offer.id) != nullptr) return TransferRefusal::kBadId;  // the numbers came round to it
   size_t slot = 0;
   while (slot < kMaxTransfers && lane.in[slot]) ++slot;
   if (slot == kMaxTransfers) return TransferRefusal::kTooMany;

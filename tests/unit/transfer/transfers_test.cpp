@@ -532,6 +532,35 @@ TEST(TransferRefusals, HaveNames) {
   }
 }
 
+TEST(TransferNumbers, AnOpenTransferKeepsItsNumber) {
+  Side a, b;
+  b.app.accepts = false;
+  TransferId open;
+  ASSERT_EQ(a.transfers.start(kPeer, 1, nullptr, {}, &open), TransferResult::kOk);
+  const Bytes offer = a.control.front();
+  ASSERT_EQ(b.transfers.on_control(kPeer, offer), Refusal::kNone);
+  a.control.clear();
+  for (int i = 0; i < 65'535; ++i) {
+    TransferId id;
+    ASSERT_EQ(a.transfers.start(kPeer, 1, nullptr, {}, &id), TransferResult::kOk);
+    ASSERT_EQ(b.transfers.on_control(kPeer, a.control.front()), Refusal::kNone);
+    ASSERT_EQ(a.transfers.cancel(kPeer, id), TransferResult::kOk);
+    ASSERT_EQ(b.transfers.on_control(kPeer, a.control.back()), Refusal::kNone);
+    a.control.clear();
+    a.transfers.update();
+  }
+  TransferId id;
+  EXPECT_EQ(a.transfers.start(kPeer, 1, nullptr, {}, &id), TransferResult::kTooMany);
+  EXPECT_TRUE(a.control.empty());
+  EXPECT_EQ(b.transfers.on_control(kPeer, offer), Refusal::kBadId) << "a hostile peer goes on";
+  ASSERT_EQ(a.transfers.cancel(kPeer, open), TransferResult::kOk);
+  ASSERT_EQ(b.transfers.on_control(kPeer, a.control.back()), Refusal::kNone);
+  a.transfers.update();
+  ASSERT_EQ(a.transfers.start(kPeer, 1, nullptr, {}, &id), TransferResult::kOk);
+  EXPECT_EQ(id.number, open.number);
+  EXPECT_EQ(b.transfers.on_control(kPeer, a.control.back()), Refusal::kNone);
+}
+
 TEST(TransferNumbers, WrapAround) {
   Side a, b;
   Bytes body;

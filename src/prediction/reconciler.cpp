@@ -62,6 +62,7 @@ void Reconciler::record(Tick tick, ResimulationHost& host) {
     // A first tick that left the window moves along with it. So it stays near enough to be compared.
     if (object.first_tick == 0) object.first_tick = tick;
     if (base::tick_distance(tick, object.first_tick) >= 2 * rows) object.first_tick += shown_.row_count();
+    if (object.first_tick == 0) object.first_tick = 1;  // 0 is no tick
   }
 }
 

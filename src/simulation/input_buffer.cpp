@@ -27,7 +27,8 @@ InputBuffer::InputBuffer(const InputBufferConfig& config, std::span<const serial
       words_(kPlaces * (kSightWords + default_words.size())),
       stride_(kSightWords + static_cast<uint32_t>(default_words.size())),
       repeat_max_ticks_(static_cast<uint32_t>(config.repeat_max_ns * config.tick_rate_hz / kNsPerSecond)),
-      history_ticks_(config.history_ticks) {
+      history_ticks_(config.history_ticks),
+      first_tick_(config.first_tick) {
   LATTICE_CHECK(!default_words.empty());
   for (const uint32_t place : {kLast, kDefault}) {
     std::copy(default_words.begin(), default_words.end(), &words_[size_t{place} * stride_]);
@@ -187,7 +188,7 @@ void InputBuffer::skip(Tick ran, Tick tick) {
 // not refused: after a stall of its own, an honest one says such things too. Returns whether `sight` changed.
 bool InputBuffer::bound_sight(Sight* sight, Tick tick, bool counts) {
   const TickTime newest{base::previous_tick(tick), 0.0};
-  const TickTime oldest{tick == history_ticks_ ? 1 : tick - history_ticks_, 0.0};  // 0 is no tick
+  const TickTime oldest{oldest_seen(tick), 0.0};
   const TickTime view = view_time(*sight);
   const bool has_view = sight->view_tick != 0;
   const bool future_view = has_view && ticks_between(view, newest) > 0;
@@ -195,13 +196,30 @@ bool InputBuffer::bound_sight(Sight* sight, Tick tick, bool counts) {
   const bool future_snapshot =
       sight->snapshot_tick != 0 && base::tick_after(sight->snapshot_tick, newest.tick);
   if (future_snapshot) sight->snapshot_tick = newest.tick;
+  const bool old_snapshot = sight->snapshot_tick != 0 && never_ran(sight->snapshot_tick, tick);
+  if (old_snapshot) sight->snapshot_tick = 0;
   if (future_view || old_view) {
     sight->view_tick = future_view ? newest.tick : oldest.tick;
     sight->view_fraction = 0;
   }
   if (counts && (future_view || future_snapshot)) ++stats_.sights_future;
-  if (counts && old_view) ++stats_.sights_old;
-  return future_view || old_view || future_snapshot;
+  if (counts && (old_view || old_snapshot)) ++stats_.sights_old;
+  return future_view || old_view || future_snapshot || old_snapshot;
+}
+
+bool InputBuffer::is_young(Tick tick) const {
+  return first_tick_ != 0 && tick - first_tick_ < history_ticks_;
+}
+
+// The oldest state that a player can have seen whose input is that of `tick`.
+Tick InputBuffer::oldest_seen(Tick tick) const {
+  const Tick oldest = is_young(tick) ? first_tick_ : tick - history_ticks_;
+  return oldest == 0 ? 1 : oldest;  // 0 is no tick
+}
+
+// Whether the server began after `seen`. In its first ticks it knows.
+bool InputBuffer::never_ran(Tick seen, Tick tick) const {
+  return is_young(tick) && base::tick_after(first_tick_, seen);
 }
 
 void InputBuffer::validate() const {

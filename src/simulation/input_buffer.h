@@ -37,6 +37,7 @@ struct InputBufferConfig {
   uint32_t tick_rate_hz = 60;
   uint64_t repeat_max_ns = kInputRepeatMaxNs;
   uint32_t history_ticks = 64;  // how far back a view is believed
+  Tick first_tick = 0;          // and not before this one, the first that the server ran; 0: no such bound
 };
 
 enum class InputSource : uint8_t {
@@ -62,7 +63,7 @@ struct InputBufferStats {
   uint64_t late = 0;         // inputs that first came after their tick had run
   uint64_t too_early = 0;    // inputs more than 32 ticks ahead
   uint64_t sights_future = 0;  // inputs used whose view or snapshot was not yet there
-  uint64_t sights_old = 0;     // inputs used whose view is older than what the server keeps
+  uint64_t sights_old = 0;     // inputs used whose view is older than what the server keeps, or before it ran
   uint64_t fresh = 0;          // from here on: ticks by the source of their input
   uint64_t repeated = 0;
   uint64_t defaulted = 0;
@@ -134,6 +135,9 @@ class InputBuffer {
   const TakenInput& take(Tick tick, bool counts);
   void take_last(Tick tick, InputSource source, bool counts);
   bool bound_sight(Sight* sight, Tick tick, bool counts);
+  bool is_young(Tick tick) const;
+  Tick oldest_seen(Tick tick) const;
+  bool never_ran(Tick seen, Tick tick) const;
   void validate() const;
   void fold_margin(const DecodedInputs& inputs, TickTime server_position);
 
@@ -151,6 +155,7 @@ class InputBuffer {
   Tick last_fresh_tick_ = 0;
   uint32_t repeat_max_ticks_;
   uint32_t history_ticks_;
+  Tick first_tick_;
   int32_t margin_q8_ = 0;  // quarter ticks × 256
   bool margin_known_ = false;
   bool taken_any_ = false;

@@ -174,6 +174,7 @@ void Session::start_parts() {
     simulation::InputBufferConfig inputs;
     inputs.tick_rate_hz = config_.tick_rate_hz;
     inputs.history_ticks = config_.history_ticks;
+    inputs.first_tick = base::next_tick(config_.newest_tick);
     input_receiver_.emplace(*input, inputs, config_.max_connections);
   }
   if (receiver_) receiver_->start(schema_.types());

@@ -305,7 +305,9 @@ bool Session::input_sight(uint64_t peer, InputSight* out) const {
 
 bool Session::own_sight(InputSight* out) const {
   if (!input_sender_) {  // this side sees its own state of the last tick
-    *out = {current_tick_, simulation::sight_of({current_tick_ - 1, 0.0}, current_tick_ - 1), 0, false};
+    const bool is_first = current_tick_ == base::next_tick(config_.newest_tick);
+    const Tick seen = is_first ? 0 : base::previous_tick(current_tick_);
+    *out = {current_tick_, simulation::sight_of({seen, 0.0}, seen), 0, false};
     return true;
   }
   simulation::Sight sight;

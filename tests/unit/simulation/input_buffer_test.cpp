@@ -151,6 +151,29 @@ TEST(InputBuffer, AViewIsHeldToATickWhereTheNumbersBeginAnew) {
   EXPECT_EQ(seen(1, 1, 64).snapshot_tick, UINT32_MAX);
 }
 
+TEST(InputBuffer, NoViewIsFromBeforeTheServerRan) {
+  const serialization::Word words[1] = {};
+  for (const Tick first : {Tick{1}, Tick{500}, UINT32_MAX - 10}) {
+    InputBufferConfig config;
+    config.first_tick = first;
+    InputBuffer buffer(config, words, base::previous_tick(first));
+    Tick tick = first + 20 < first ? first + 21 : first + 20;  // 0 is no tick
+    DecodedInputs inputs = inputs_of(tick, 1);
+    inputs.sights[0] = {first - 7, 9, first - 7};
+    buffer.receive(inputs, words, TickTime{tick, 0.0});
+    const TakenInput taken = buffer.take(tick);
+    EXPECT_EQ(taken.sight.view_tick, first);
+    EXPECT_EQ(taken.sight.view_fraction, 0u);
+    EXPECT_EQ(taken.sight.snapshot_tick, 0u) << "none had come";
+    EXPECT_TRUE(taken.sight_clamped);
+    EXPECT_EQ(buffer.stats().sights_old, 1u);
+    inputs = inputs_of(++tick, 1);
+    inputs.sights[0] = {first + 3, 9, first + 3};
+    buffer.receive(inputs, words, TickTime{tick, 0.0});
+    EXPECT_FALSE(buffer.take(tick).sight_clamped);
+  }
+}
+
 TEST(InputBuffer, TheFirstInputOfATickStands) {
   InputBuffer buffer = make();
   const serialization::Word first[1] = {7};

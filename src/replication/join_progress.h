@@ -32,9 +32,13 @@ class JoinProgress {
   bool done() const { return done_; }
 
  private:
+  bool any_last() const;
+
   Tick sent_tick_ = 0;
-  uint32_t last_receipt_ = 0;  // of the newest part that says that nothing is missing; 0: none
   bool done_ = false;
+  /// Of parts on their way that say that nothing is missing; 0: a free place. Where none is free, the next
+  /// waits for a verdict: a round trip may take seconds.
+  std::array<uint32_t, 8> last_receipts_{};
   std::array<uint8_t, kMaxPartBytes> bytes_{};
 };
 

@@ -44,5 +44,25 @@ TEST(JoinProgress, the_last_part_is_repeated_until_it_is_acked) {
   EXPECT_FALSE(progress.due(1000, 0, 60));
 }
 
+// Parts follow each other faster than their acks come back.
+TEST(JoinProgress, the_round_trip_may_take_seconds) {
+  JoinProgress progress;
+  Tick tick = 10;
+  uint32_t sent = 0;
+  for (; tick < 1000; ++tick) {
+    if (!progress.due(tick, 0, 60)) continue;
+    progress.write(tick, {4, 0}, ++sent);
+  }
+  EXPECT_EQ(sent, 8u) << "then it waits for a verdict";
+  progress.on_receipt(1, false);
+  ASSERT_TRUE(progress.due(tick, 0, 60));
+  progress.write(tick, {4, 0}, ++sent);
+  EXPECT_FALSE(progress.due(tick + 600, 0, 60));
+  progress.on_receipt(2, true);
+  EXPECT_TRUE(progress.done());
+  progress.on_receipt(3, false);
+  EXPECT_TRUE(progress.done());
+}
+
 }  // namespace
 }  // namespace lattice::replication

@@ -105,7 +105,8 @@ typedef struct lattice_callbacks {
   /// then has arrived, or is gone. Show the game now, or let the player in. lattice_conn_info.is_loaded is 1
   /// from then on. Called once for a connection, after on_connected, on the authority and on the client: on
   /// the authority after its next snapshot for that client, on the client when the authority has told it,
-  /// half a round trip later. Not called for a connection that ends before. What comes into the set later has
+  /// half a round trip later. Not called for a connection that ends before, nor while an object of the set is
+  /// too long to be sent at all (snapshot_budget_bytes). What comes into the set later has
   /// no such event; on_spawn tells of each object.
   void (*on_loaded)(void* ctx, lattice_conn* conn);
 } lattice_callbacks;

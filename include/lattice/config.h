@@ -126,8 +126,8 @@ typedef struct lattice_world_config {
 
   // ---- What a client sees ----
   /// How far in the past objects of others are drawn, 0..1000, default 100. The delay in use is never below
-  /// two snapshot intervals, and it rises with jitter. It is never above 56 snapshot intervals, which are
-  /// 933 ms at 60 snapshots a second: a client has the newest states only.
+  /// two snapshot intervals, and it rises with jitter. It is never above 56 intervals between snapshots that
+  /// arrive, which are 933 ms at 60 a second without loss: a client has the newest states only.
   uint32_t interpolation_delay_ms;
   uint32_t extrapolation_max_ms;  ///< how long they move on without news, 0..1000, default 250
   uint32_t smoothing_tau_ms;      ///< time constant of eased corrections, 1..1000, default 60
@@ -156,7 +156,9 @@ typedef struct lattice_world_config {
   /// with acknowledgements, and in them snapshots of 64 + 2 * predicted_set_bytes bytes at the snapshot rate:
   /// 5960 with the defaults. On a client inputs of 16 bytes at the tick rate: 4140. With transport_only 2120.
   /// A refusal says the least and what it is made of. Messages of the game come on top: beside many of them
-  /// inputs come late, and snapshots get as little as a tenth, until the ceiling is 20000 or so.
+  /// inputs come late, and snapshots get as little as a tenth, until the ceiling is 20000 or so. Inputs come
+  /// late on a client with the least also where the authority sends many: each is repeated until a snapshot
+  /// acknowledges it.
   uint32_t max_send_bytes_per_s;
 
   // ---- Large transfers (transfer.h) ----
@@ -222,7 +224,9 @@ typedef struct lattice_world_config {
   /// the present one. 8..256, default 64.
   uint32_t prediction_window_ticks;
   /// Authority: how many ticks of each object's past are kept. Less takes less memory; clients with longer
-  /// round trips then receive whole states instead of differences. 8..64, default 64.
+  /// round trips then receive whole states instead of differences. What a player saw is believed as far back
+  /// (lattice_input_sight): a client whose interpolation_delay_ms and round trip are longer together is taken
+  /// to have seen the oldest tick. 8..64, default 64.
   uint32_t history_ticks;
   /// Client: most inputs that an input message repeats, of those sent before and not acknowledged. 0..31,
   /// default 31.

@@ -76,7 +76,8 @@ typedef struct lattice_frame {
   /// whose correction is eased in, and those of objects in `changed`.
   const lattice_frame_object* corrected;
   /// The moment at which this frame draws the objects of others; the inputs that follow say it to the
-  /// authority (lattice_input_sight). 0: a client without a session. On the authority the last tick.
+  /// authority (lattice_input_sight). On the authority the last tick. 0: a client without a session, or one
+  /// whose session began less than the delay ago: it draws each object in the first state that it has.
   uint32_t view_tick;
   uint32_t reserved;  ///< 0
 } lattice_frame;

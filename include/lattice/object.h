@@ -38,13 +38,13 @@ LATTICE_API lattice_netid lattice_spawn_for(lattice_world* world, uint32_t type_
 /// differs from its placed state later is sent, to clients that join late too; an object that never changed
 /// costs nothing. Nobody owns it. The order of the calls does not matter.
 ///
-/// On the authority, call it before the first pump and before the first lattice_spawn(); the objects are here
-/// from then on. On a client, call it while there is no connection. The objects are here from on_connected to
-/// on_disconnected, each time as they were placed, without on_spawn and in no lattice_frame.spawned. They
-/// stay when interest management takes them out of the client's set: then they do not change here any more.
-/// One that the authority despawns goes with on_despawn, but the end of a session calls no on_despawn for the
-/// others. The handshake compares both sides: where they differ, the connection ends with
-/// LATTICE_DISCONNECT_PLACED_MISMATCH.
+/// On the authority, call it before the first pump and before the first lattice_spawn(): with that, or with
+/// lattice_placed(), the objects are here. On a client, call it while there is no connection. The objects are
+/// here from on_connected to on_disconnected, each time as they were placed, without on_spawn and in no
+/// lattice_frame.spawned. They stay when interest management takes them out of the client's set: then they do
+/// not change here any more. One that the authority despawns goes with on_despawn, but the end of a session
+/// calls no on_despawn for the others. The handshake compares both sides: where they differ, the connection
+/// ends with LATTICE_DISCONNECT_PLACED_MISMATCH.
 ///
 /// `key` is the level's own number for the object, or a hash of its name: any but 0, of no other placed
 /// object. `states` has the host structure of each of its `state_count` behaviours, as it is at the start;

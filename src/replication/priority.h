@@ -13,12 +13,13 @@ inline constexpr uint32_t kScanAhead = 8;  // C-05
 /// Of a budget, while others wait: what newcomers get, but for the first.
 inline constexpr double kNewcomersShare = 0.75;
 
+inline constexpr float kMostStaleness = 60.0f;
+
 /// What an object gains in a snapshot at `tick`, in multiples of its base priority: the send intervals since
 /// `since`.
 inline float staleness(base::Tick tick, base::Tick since, uint32_t send_interval_ticks) {
-  constexpr float kMost = 60.0f;
   const auto ticks = static_cast<float>(std::max(base::tick_distance(tick, since), 1));
-  return std::min(ticks / static_cast<float>(send_interval_ticks), kMost);
+  return std::min(ticks / static_cast<float>(send_interval_ticks), kMostStaleness);
 }
 
 /// Sorts in descending order: by priority, which is not negative, then by place.

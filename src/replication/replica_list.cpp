@@ -138,6 +138,11 @@ void ReplicaList::forget(uint32_t slot, uint64_t network_id, bool left) {
       removals_.mark_partial(removal, partial);
       removals_.mark_owed(removal, owed);
     }
+  } else if (partial_of_.take(slot) != 0) {  // but for what it has of a state in pieces (D-52)
+    end_removal(slot);
+    Removal& removal = removals_.add(slot, network_id);
+    removal.left = true;
+    removals_.mark_partial(removal, true);
   }
   if (doing_[index] == Doing::kAwake) awake_is_stale_ = true;
   if (replica.held && !is_placed(slot)) --held_;

@@ -54,6 +54,7 @@ struct alignas(32) Replica {
   bool waits : 1 = false;         // the client may hold the former object of the slot (D-42)
   bool owed_at_join : 1 = false;  // must be acked before the client counts as loaded
   bool lost : 1 = false;          // since the newest acked state, one was lost
+  bool regains : 1 = false;       // the newest that was sent was lost: what it spent is to be given back
 
   /// True when the client has acked a full entry of version `full_version` or later.
   bool has_full(uint32_t full_version) const {
@@ -248,6 +249,13 @@ class ReplicaList {
   void set_estimate_scale(double scale) { estimate_scale_ = scale; }
   /// Counts the snapshots in which an entry did not fit beside the client's own objects.
   uint32_t count_own_first() { return ++own_first_; }
+  /// What the last snapshot had no room for.
+  struct LeftOut {
+    float priority = 0;      // of the first state; 0: none was left out
+    bool any_whole = false;  // something fits a snapshot without pieces, and did not fit that one
+  };
+  const LeftOut& waiting() const { return waiting_; }
+  void note_waiting(const LeftOut& waiting) { waiting_ = waiting; }
   /// Snapshots in a row in which pieces waited and found no room.
   uint32_t without_pieces() const { return without_pieces_; }
   void count_pieces(bool any_sent) { without_pieces_ = any_sent ? 0 : without_pieces_ + 1; }
@@ -358,6 +366,7 @@ class ReplicaList {
   uint32_t owed_at_join_ = 0;    // beside removals
   uint32_t joined_objects_ = 0;  // objects that owe() marked, and those of join_without()
   double estimate_scale_ = 1.0;
+  LeftOut waiting_;
   uint32_t own_first_ = 0;
   uint32_t without_pieces_ = 0;
   bool takes_turns_ = false;

@@ -197,7 +197,7 @@ void ReplicaList::on_dropped(uint32_t slot, Tick tick, bool keep, bool acked) {
   if (!acked) {
     replica.count_loss();
     if (replica.acked_version == replica.sent_version) return repeat_rest(index);
-    replica.lost = true;
+    replica.lost = replica.regains = true;
     replica.in_flight = false;
     return;
   }

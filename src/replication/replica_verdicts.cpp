@@ -65,7 +65,8 @@ inline void ReplicaList::on_acked(const SentEntry& entry, Tick tick, bool keep) 
     replica.acked_full = std::max(replica.acked_full, version);
   }
   if (keep) keep_state(entry.index(), version, tick);
-  if (keep || kind == EntryKind::kFull) static_cast<void>(partial_of_.take(slots_.slot(entry.index())));
+  const uint32_t slot = slots_.slot(entry.index());
+  if (keep || kind == EntryKind::kFull || is_placed(slot)) static_cast<void>(partial_of_.take(slot));
   if (replica.owed_at_join) settle(replica);
 }
 
@@ -113,7 +114,9 @@ void ReplicaList::on_lost(const SentEntry& entry, Tick tick) {
     static_cast<void>(steps_.find(slot >> kGroupBits)->on_lost(1u << slot % kGroupSlots, tick));
   }
   replica.lost = true;
-  if (entry.send == replica.sends) replica.in_flight = false;
+  if (entry.send != replica.sends) return;
+  replica.in_flight = false;
+  replica.regains = true;
 }
 
 // ---- States in pieces -------------------------------------------------------------------------------

@@ -50,6 +50,7 @@ SnapshotApplier::Result SnapshotApplier::apply(std::span<const uint8_t> body) {
 
 uint32_t SnapshotApplier::place(const ObjectInfo& info, uint32_t remote_slot, const Word* words, Tick tick) {
   LATTICE_ASSERT(newest_tick_ == 0 && find_known(info.network_id) == kNotKnown);
+  placed_tick_ = tick;
   placed_ids_ = std::max(placed_ids_, info.network_id);
   placed_slots_ = std::max(placed_slots_, remote_slot + 1);
   LATTICE_CHECK(make_known(info.network_id, remote_slot));
@@ -108,7 +109,11 @@ void SnapshotApplier::commit(const SnapshotHeader& header) {
   for (const Delta& delta : deltas) {
     Known& known = all[delta.known];
     if (known.slot == kNoSlot || is_before_removal(known, tick)) continue;
-    if (delta.baseline != tick) known.states.forget_before(delta.baseline, newest);
+    if (delta.baseline != tick) {
+      known.states.forget_before(delta.baseline, newest);
+    } else {
+      draw_from(known, tick);
+    }
     const Word* words = known.states.insert(tick, keep, interval_ticks_, drawn_from_);
     if (words == nullptr) continue;
     if (!base::tick_after(tick, known.applied_tick)) {
@@ -130,7 +135,11 @@ void SnapshotApplier::commit_full(const Pending& entry, Tick tick, bool keep) {
   if ((known.type != entry.type && known.type != nullptr) || is_before_removal(known, tick)) return;
   const Full& full = fulls_[entry.full];
   const bool is_new = known.slot == kNoSlot;
-  if (is_new) spawn(known, full.info, tick);
+  if (is_new) {
+    spawn(known, full.info, tick);
+  } else {
+    draw_from(known, tick);
+  }
   std::copy_n(scratch_.data() + full.first_word, known.type->word_count, known.states.draft(drawn_from_));
   const Word* words = known.states.insert(tick, keep, interval_ticks_, drawn_from_);
   if (words == nullptr) return;  // the state of this tick is already here
@@ -145,6 +154,12 @@ void SnapshotApplier::commit_full(const Pending& entry, Tick tick, bool keep) {
   if (is_new) listener_.on_spawn(known.slot, tick);
   listener_.on_state(known.slot, tick, words, EntryKind::kFull);
   if (known.rest_waits) end_wait_for_rest(known, tick);
+}
+
+// Who joins draws a placed object from its first state of the session on.
+void SnapshotApplier::draw_from(Known& known, Tick tick) {
+  const bool is_as_placed = known.placed != nullptr && known.applied_tick == placed_tick_;
+  if (!joined_ && is_as_placed && base::tick_after(tick, placed_tick_)) known.states.begin_stay(tick - 1);
 }
 
 // A state that was sent before a removal that is already here belongs to an earlier stay of the object
@@ -205,6 +220,7 @@ void SnapshotApplier::commit_removal(const Pending& entry, Tick tick) {
   const bool was_tombstone = known.was_removed && known.slot == kNoSlot;
   known.was_removed = true;
   known.removed_tick = tick;
+  if (known.slot != kNoSlot && known.placed != nullptr && entry.left) return;  // a state of it is over (D-52)
   if (known.slot == kNoSlot) {
     if (!was_tombstone) ++tombstones_;
     return bury(known);

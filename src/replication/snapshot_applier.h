@@ -106,6 +106,10 @@ class SnapshotApplier {
   /// From which tick on states are drawn: what a pose at it or later needs stays, of the newest
   /// kBaselineSends states of each object. 0: nothing is drawn, or only what is new.
   void set_drawn_from(Tick tick) { drawn_from_ = tick; }
+  /// The client has what it was to have when it joined. Until then what comes of a placed object for the
+  /// first time had mostly changed long before: the object is not drawn as it was placed, and then on its
+  /// way.
+  void end_join() { joined_ = true; }
   /// Decodes one part. kStale: do not ack its packet. kRefused: refusal() says why, no state moved.
   Result apply(std::span<const uint8_t> body);
 
@@ -282,6 +286,7 @@ class SnapshotApplier {
   SnapshotRefusal check_full(const Pending& entry, Tick tick) const;
   static bool lives_at(const Known& known, Tick tick);
   static bool is_before_removal(const Known& known, Tick tick);
+  void draw_from(Known& known, Tick tick);
   uint32_t take_words(uint32_t count);
   Delta* room_for_deltas(uint32_t count);
   Word* discarded_words(const ObjectType& type);
@@ -357,6 +362,8 @@ class SnapshotApplier {
   uint32_t decoding_ = 0;  // counts the parts
   uint32_t interval_ticks_ = 1;
   Tick drawn_from_ = 0;
+  Tick placed_tick_ = 0;  // of the states in which objects were placed
+  bool joined_ = false;
   SnapshotHeader header_;
   SnapshotRefusal refusal_ = SnapshotRefusal::kNone;
   std::array<uint64_t, static_cast<size_t>(SnapshotRefusal::kCount)> refusals_{};

@@ -69,7 +69,8 @@ std::span<const SnapshotPart> SnapshotBuilder::build_prepared(ReplicaList& recip
   end_unfit_steps(recipient);
   may_take_turns_ = rules == nullptr;
   is_joining_ = !recipient.loaded();
-  const uint32_t others_bytes = budget_bytes - piece_share(recipient, budget_bytes);
+  const PieceShare share = piece_share(recipient, budget_bytes);
+  const uint32_t others_bytes = budget_bytes - share.bytes;
   const uint32_t most_bytes = kMaxParts * config_.part_capacity_bytes;
   const uint32_t bound_bytes = others_bytes == 0 ? most_bytes : std::min(others_bytes, most_bytes);
   plan_steps(recipient, others_bytes);
@@ -81,10 +82,13 @@ std::span<const SnapshotPart> SnapshotBuilder::build_prepared(ReplicaList& recip
   const uint32_t taken_bytes = steps_.bytes() + steps_.reserved_bytes();
   const bool is_free = others_bytes == 0 && !recipient.takes_turns();
   const uint32_t left_bytes = is_free ? 0 : bound_bytes - taken_bytes;
+  const uint32_t whole_bytes = left_bytes == 0 ? 0 : left_bytes + share.bytes;
   // What is longer than the budget fits no snapshot as it is. Beside groups in turn it waits: its turn comes
   // without them.
   const bool may_cut = left_bytes != 0 && steps_.reserved_bytes() == 0 && may_send_pieces(budget_bytes);
-  const size_t passed_over = admit(recipient, left_bytes, may_cut ? left_bytes : UINT32_MAX);
+  const PieceBounds bounds =
+      may_cut ? PieceBounds{left_bytes, whole_bytes} : PieceBounds{UINT32_MAX, UINT32_MAX};
+  const size_t passed_over = admit(recipient, left_bytes, bounds);
   begin_longs(recipient, budget_bytes);
   unchanged_ = too_late + passed_over + held_back_ == 0 && candidates_.empty() && recipient.steps().empty() &&
                long_waiting_.empty() && !recipient.longs().has_unsent();
@@ -92,8 +96,9 @@ std::span<const SnapshotPart> SnapshotBuilder::build_prepared(ReplicaList& recip
   recipient.tell_unchanged(unchanged_);
   const auto counting = is_free ? BlockPlan::Counting::kRoughly : BlockPlan::Counting::kExactly;
   const bool all = passed_over == 0 && plan_.plan(candidates_, table_, max_parts, counting);
+  recipient.note_waiting({});
   if (!all || (left_bytes != 0 && plan_.bytes() > left_bytes && !candidates_.empty())) {
-    choose(recipient, left_bytes, max_parts);
+    choose(recipient, {left_bytes, whole_bytes, whole_bytes - share.usual_bytes}, max_parts);
   }
   if (!plan_.order().empty()) {
     const size_t bytes = plan_.bytes() - plan_.parts().size() * kSnapshotHeaderBytes;
@@ -319,6 +324,7 @@ inline SentEntry SnapshotBuilder::account_state(ReplicaList& recipient, const Ca
   replica.sent_version = store_.version(candidate.slot);
   ++replica.sends;
   replica.accumulator = 0;
+  replica.regains = false;
   replica.entry_bytes =
       static_cast<uint8_t>(std::min((estimate_bits(candidate) + candidate.head_bits + 7) / 8, 255u));
   replica.sent_tick = tick_;

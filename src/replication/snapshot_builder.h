@@ -151,11 +151,31 @@ class SnapshotBuilder {
     bool has_own = false;
   };
   /// What leaves together where a budget has to choose.
+  /// Bytes of a snapshot that the other entries leave to pieces.
+  struct PieceShare {
+    uint32_t bytes = 0;
+    uint32_t usual_bytes = 0;  // if nothing waited for a snapshot without pieces
+  };
+  /// What is longer goes in pieces: objects without a group, and others.
+  struct PieceBounds {
+    uint32_t alone_bytes = UINT32_MAX;
+    uint32_t in_group_bytes = UINT32_MAX;
+  };
+  /// What choose() may fill; in a snapshot without pieces; in a usual one beside pieces.
+  struct Room {
+    uint32_t bytes = 0;
+    uint32_t whole_bytes = 0;
+    uint32_t usual_bytes = 0;
+  };
   struct Unit {
     uint32_t lead = 0;  // its first candidate
     uint32_t bits = 0;  // about
     bool has_own = false;
     bool has_predicted = false;
+
+    bool fits(uint32_t part_bits) const {
+      return bits + kMostAloneBits <= part_bits && (!has_predicted || bits <= part_bits / 2);
+    }
   };
 
   void make_room(uint32_t states);
@@ -200,17 +220,19 @@ class SnapshotBuilder {
   void collect_state(ReplicaList& recipient, uint32_t slot, uint32_t index, bool is_own,
                      const SendTerms& terms);
   static size_t entries_for(const ReplicaList& recipient, uint32_t budget_bytes);
-  size_t admit(const ReplicaList& recipient, uint32_t budget_bytes, uint32_t piece_bytes);
+  size_t admit(const ReplicaList& recipient, uint32_t budget_bytes, const PieceBounds& bounds);
   bool streams(const Replica& replica, const StateSummary& newest) const;
-  bool add_candidate(const ReplicaList& recipient, const Waiting& waiting, uint32_t piece_bytes);
+  bool add_candidate(const ReplicaList& recipient, const Waiting& waiting, const PieceBounds& bounds);
   Baseline baseline_of(const ReplicaList& recipient, const Replica& replica, uint32_t slot, uint32_t index,
                        const StateSummary& newest) const;
   bool describe(const ReplicaList& recipient, const Replica& replica, uint32_t slot, uint32_t index,
                 Candidate* candidate);
   uint32_t alone_bits(const Candidate& candidate) const;
-  void choose(ReplicaList& recipient, uint32_t budget_bytes, uint32_t max_parts);
-  void sort_by_priority(const ReplicaList& recipient, uint32_t part_bits);
-  void decide_firsts(ReplicaList& recipient, uint32_t budget_bits, uint32_t max_parts);
+  void choose(ReplicaList& recipient, const Room& room, uint32_t max_parts);
+  float first_waiting() const;
+  bool fits(const Candidate& candidate, uint32_t part_bits) const;
+  bool sort_by_priority(const ReplicaList& recipient, uint32_t part_bits, uint32_t whole_bits);
+  void decide_firsts(ReplicaList& recipient, uint32_t budget_bits, uint32_t max_parts, bool may_turn);
   bool fit_together(uint32_t count, uint32_t budget_bits, uint32_t max_parts);
   void choose_units();
   uint32_t bits_together(const Candidate& candidate) const;
@@ -240,7 +262,7 @@ class SnapshotBuilder {
 
   // In snapshot_builder_pieces.cpp.
   bool may_send_pieces(uint32_t budget_bytes) const;
-  static uint32_t piece_share(const ReplicaList& recipient, uint32_t budget_bytes);
+  static PieceShare piece_share(const ReplicaList& recipient, uint32_t budget_bytes);
   void begin_longs(ReplicaList& recipient, uint32_t budget_bytes);
   std::span<const uint8_t> encode_long(const ReplicaList& recipient, const Replica& replica, uint32_t index,
                                        const Candidate& candidate);

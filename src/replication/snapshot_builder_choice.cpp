@@ -20,12 +20,16 @@ constexpr uint32_t kOwnTurns = 4;
 // The plan then says how long they are, and the estimate is scaled by that, until the plan fits and uses most
 // of the budget. A scale between one that was too small and one that was too large is halved where the guess
 // leaves that range. The scale of one snapshot serves as the first guess of the next.
-void SnapshotBuilder::choose(ReplicaList& recipient, uint32_t budget_bytes, uint32_t max_parts) {
+//
+// A group that fits no snapshot beside pieces waits for one without.
+void SnapshotBuilder::choose(ReplicaList& recipient, const Room& room, uint32_t max_parts) {
   constexpr uint32_t kRounds = 8;
   const uint32_t most_bytes = config_.part_capacity_bytes * max_parts;
-  const uint32_t budget_bits = 8 * (budget_bytes == 0 ? most_bytes : std::min(budget_bytes, most_bytes));
-  sort_by_priority(recipient, std::min(budget_bits, config_.part_capacity_bytes * 8));
-  decide_firsts(recipient, budget_bits, max_parts);
+  const uint32_t budget_bits = 8 * (room.bytes == 0 ? most_bytes : std::min(room.bytes, most_bytes));
+  const uint32_t part_bits = config_.part_capacity_bytes * 8;
+  const uint32_t whole_bits = std::min(std::max(budget_bits, room.whole_bytes * 8), part_bits);
+  const bool any_held = sort_by_priority(recipient, std::min(budget_bits, part_bits), whole_bits);
+  decide_firsts(recipient, budget_bits, max_parts, !any_held);
   double scale = recipient.estimate_scale();
   double best = 0;    // the largest scale that fitted
   double over = 1e9;  // the smallest that did not
@@ -43,6 +47,30 @@ void SnapshotBuilder::choose(ReplicaList& recipient, uint32_t budget_bytes, uint
     static_cast<void>(plan_.plan(candidates_, table_, max_parts));
   }
   recipient.set_estimate_scale(std::clamp(scale, 0.05, 4.0));
+  const uint32_t usual_bits = std::min(room.usual_bytes * 8, whole_bits);
+  const auto needs_whole = [&](uint64_t rank) {
+    const Candidate& candidate = candidates_[place_of(rank)];
+    return !candidate.chosen && !fits(candidate, usual_bits);
+  };
+  const bool any_whole =
+      any_held || (room.usual_bytes != room.whole_bytes && std::ranges::any_of(ranks_, needs_whole));
+  recipient.note_waiting({first_waiting(), any_whole});
+}
+
+// Whether a candidate, or its unit, fits a snapshot with so much room in its longest part.
+bool SnapshotBuilder::fits(const Candidate& candidate, uint32_t part_bits) const {
+  if (candidate.unit != Candidate::kNoUnit) return units_[candidate.unit].fits(part_bits);
+  const uint32_t most_bits = estimate_bits(candidate) + candidate.head_bits + kMostAloneBits;
+  return most_bits <= part_bits || alone_bits(candidate) <= part_bits;
+}
+
+// The priority of the first state that was not chosen.
+float SnapshotBuilder::first_waiting() const {
+  const auto at = std::find_if(ranks_.begin(), ranks_.end(), [this](uint64_t rank) {
+    const Candidate& candidate = candidates_[place_of(rank)];
+    return !candidate.chosen && candidate.kind != EntryKind::kRemoved;
+  });
+  return at == ranks_.end() ? 0 : candidates_[place_of(*at)].priority;
 }
 
 // The bits of a part with this entry and no other.
@@ -51,9 +79,12 @@ uint32_t SnapshotBuilder::alone_bits(const Candidate& candidate) const {
          varint_bits(candidate.slot) + estimate_bits(candidate) + candidate.head_bits + 7;
 }
 
-void SnapshotBuilder::sort_by_priority(const ReplicaList& recipient, uint32_t part_bits) {
-  make_units(recipient, part_bits);
+// Returns whether something is too long for `part_bits` and fits `whole_bits`. It is not chosen.
+bool SnapshotBuilder::sort_by_priority(const ReplicaList& recipient, uint32_t part_bits,
+                                       uint32_t whole_bits) {
+  make_units(recipient, whole_bits);
   ranks_.clear();
+  bool any_whole = false;
   uint32_t own_bits = 0, predicted_bits = 0;
   for (uint32_t i = 0; i < candidates_.size(); ++i) {
     const Candidate& candidate = candidates_[i];
@@ -61,15 +92,21 @@ void SnapshotBuilder::sort_by_priority(const ReplicaList& recipient, uint32_t pa
       const Unit& unit = units_[candidate.unit];
       // All of the unit goes where an own object goes.
       if (unit.lead != i) continue;
+      if (!unit.fits(part_bits)) {
+        candidates_[i].chosen = false;
+        any_whole = true;
+        continue;
+      }
       own_bits += unit.has_own ? unit.bits : 0;
       predicted_bits += unit.has_predicted ? unit.bits : 0;
       ranks_.push_back(rank(candidate.priority, i));
       continue;
     }
-    const uint32_t most_bits = estimate_bits(candidate) + candidate.head_bits + kMostAloneBits;
-    if (most_bits > part_bits && alone_bits(candidate) > part_bits) {
+    if (!fits(candidate, part_bits)) {
       // It would keep the highest priority and hold the others up. Beside groups its turn comes without them.
-      stats_.over_budget += steps_.reserved_bytes() == 0 ? 1u : 0u;
+      const bool is_whole = alone_bits(candidate) <= whole_bits;
+      any_whole = any_whole || is_whole;
+      stats_.over_budget += steps_.reserved_bytes() == 0 && !is_whole ? 1u : 0u;
       candidates_[i].chosen = false;
       continue;
     }
@@ -92,12 +129,15 @@ void SnapshotBuilder::sort_by_priority(const ReplicaList& recipient, uint32_t pa
   // Of a joining client most have waited equally long: they are in order.
   if (!std::is_sorted(ranks_.begin(), ranks_.end(), std::greater<>()))
     std::sort(ranks_.begin(), ranks_.end(), std::greater<>());
+  return any_whole;
 }
 
 // How many of the first are taken whatever the estimate says: the first of all, which fits alone, and where
 // own objects or removals go first, those and the first state of the others. Where that does not fit beside
 // them, it goes before them now and then: else what changes all the time would shut it out for ever.
-void SnapshotBuilder::decide_firsts(ReplicaList& recipient, uint32_t budget_bits, uint32_t max_parts) {
+// `may_turn`: no, where something is held for a snapshot without pieces, which then has the turn.
+void SnapshotBuilder::decide_firsts(ReplicaList& recipient, uint32_t budget_bits, uint32_t max_parts,
+                                    bool may_turn) {
   first_count_ = 1;
   const auto goes_first = [this](uint64_t rank) {
     return (rank & kFirstRank) != 0 || candidates_[place_of(rank)].goes_first;
@@ -112,7 +152,7 @@ void SnapshotBuilder::decide_firsts(ReplicaList& recipient, uint32_t budget_bits
   const auto count = static_cast<uint32_t>(other - ranks_.begin()) + 1;
   if (fit_together(count, budget_bits, max_parts)) {
     first_count_ = count;
-  } else if (recipient.count_own_first() % kOwnTurns == 0) {
+  } else if (may_turn && recipient.count_own_first() % kOwnTurns == 0) {
     std::rotate(ranks_.begin(), other, other + 1);
   }
 }

@@ -316,13 +316,18 @@ inline void SnapshotBuilder::collect_state(ReplicaList& recipient, uint32_t slot
   if (takes_all_) {
     Waiting waiting;
     fill(waiting);
-    if (add_candidate(recipient, waiting, UINT32_MAX)) return;
+    if (add_candidate(recipient, waiting, {})) return;
   }
   // A loss gives back what was spent: the client is as far behind as if nothing had been sent (C-04).
   const bool since_ack = replica.lost && replica.acked_tick != 0;
   const Tick since = since_ack                ? replica.acked_tick
                      : replica.sent_tick != 0 ? replica.sent_tick
                                               : info.spawn_tick;
+  // Beyond that, all gain equally, and what waited for its turn would wait as long again: it is next.
+  if (replica.regains && staleness(tick_, since, config_.send_interval_ticks) == kMostStaleness) {
+    replica.accumulator = std::max(replica.accumulator, recipient.waiting().priority);
+  }
+  replica.regains = false;
   const float urgency = change_priority(replica, slot, is_own, since_ack);
   replica.accumulator += gain(info, since, (is_own ? config_.owner_boost : 1.0f) * terms.nearness * urgency);
   std::vector<Waiting>& those = takes_all_ ? long_waiting_ : waiting_;
@@ -339,8 +344,9 @@ size_t SnapshotBuilder::entries_for(const ReplicaList& recipient, uint32_t budge
 
 // Makes candidates of the states. Where they are far more than the budget has room for, of those with the
 // highest priority, and the client's own. Returns how many were passed over. What fits no part goes in
-// pieces, and so does what is longer than `piece_bytes`.
-size_t SnapshotBuilder::admit(const ReplicaList& recipient, uint32_t budget_bytes, uint32_t piece_bytes) {
+// pieces, and so does what is longer than `bounds` allow.
+size_t SnapshotBuilder::admit(const ReplicaList& recipient, uint32_t budget_bytes,
+                              const PieceBounds& bounds) {
   // The rank that `count` have, or more: of all, or of those that are no newcomers.
   const auto least_rank = [this](size_t count, bool with_new) {
     if (count >= waiting_.size()) return uint64_t{0};
@@ -372,7 +378,7 @@ size_t SnapshotBuilder::admit(const ReplicaList& recipient, uint32_t budget_byte
       const uint64_t needed = waiting.is_new ? least : least_old;
       if (rank(waiting.priority, waiting.place) < needed && !waiting.goes_with_own) {
         ++passed_over;
-      } else if (!add_candidate(recipient, waiting, piece_bytes)) {
+      } else if (!add_candidate(recipient, waiting, bounds)) {
         long_waiting_.push_back(waiting);
       } else {
         usable += estimate_bits(candidates_.back()) <= budget_bits ? 1u : 0u;
@@ -386,8 +392,9 @@ size_t SnapshotBuilder::admit(const ReplicaList& recipient, uint32_t budget_byte
 
 // False when the state goes in pieces.
 inline bool SnapshotBuilder::add_candidate(const ReplicaList& recipient, const Waiting& waiting,
-                                           uint32_t piece_bytes) {
+                                           const PieceBounds& bounds) {
   const Replica& replica = recipient.replica(waiting.index);
+  const uint32_t piece_bytes = waiting.group == kNoSlot ? bounds.alone_bytes : bounds.in_group_bytes;
   Candidate& candidate = candidates_.emplace_back();  // in place: a copy stalls behind its own stores
   if (!describe(recipient, replica, waiting.slot, waiting.index, &candidate) ||
       (piece_bytes != UINT32_MAX && alone_bits(candidate) > uint64_t{8} * piece_bytes)) {

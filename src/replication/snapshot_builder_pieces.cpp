@@ -14,10 +14,10 @@ namespace {
 
 /// What stands in front of the bytes of a run, at most: kind, count, slot, age, length, first, pieces.
 constexpr uint32_t kMostRunHeadBytes = 1 + 1 + 5 + 3 + 3 + 2 + 1;
-/// Pieces that found no room in so many snapshots have it in the next.
+constexpr uint32_t kLeastRunBytes = kMostRunHeadBytes + kPieceBytes;
+/// Pieces that found no room in so many snapshots have it in the next, however small the budget.
 constexpr uint32_t kPieceTurns = 3;
-constexpr uint32_t kLeastPartBytes =
-    static_cast<uint32_t>(kSnapshotHeaderBytes) + kMostRunHeadBytes + kPieceBytes;
+constexpr uint32_t kLeastPartBytes = static_cast<uint32_t>(kSnapshotHeaderBytes) + kLeastRunBytes;
 
 }  // namespace
 
@@ -27,16 +27,24 @@ bool SnapshotBuilder::may_send_pieces(uint32_t budget_bytes) const {
          (budget_bytes == 0 || budget_bytes >= kLeastPartBytes);
 }
 
-// Bytes of a snapshot that the other entries leave to pieces.
-uint32_t SnapshotBuilder::piece_share(const ReplicaList& recipient, uint32_t budget_bytes) {
-  if (budget_bytes == 0 || !recipient.longs().has_unsent()) return 0;
+// None where something waits for a snapshot without pieces, but for the pieces' turn.
+SnapshotBuilder::PieceShare SnapshotBuilder::piece_share(const ReplicaList& recipient,
+                                                         uint32_t budget_bytes) {
+  if (budget_bytes == 0 || !recipient.longs().has_unsent()) return {};
   const uint32_t unsent_bytes = recipient.longs().unsent_bytes();
   // Each part with pieces has a header, and a run a head.
   const uint32_t all_bytes = unsent_bytes + (unsent_bytes / 1024 + 1) * kLeastPartBytes;
-  // Half of a small budget has no room for a piece: now and then the others leave it, or none would ever go.
-  const bool has_turn = recipient.without_pieces() >= kPieceTurns && budget_bytes > kLeastPartBytes;
-  const uint32_t most_bytes = std::max(budget_bytes / 2, has_turn ? kLeastPartBytes : 0);
-  return std::min({std::max(budget_bytes / 4, kLeastPartBytes), all_bytes, most_bytes});
+  // Half of a small budget has no room for a piece: now and then the others leave it, so that pieces get
+  // about half of all, and in one of four snapshots at least.
+  const uint32_t waited = recipient.without_pieces();
+  const bool has_turn =
+      waited >= kPieceTurns || (waited + 1) * uint64_t{budget_bytes} >= uint64_t{2} * kLeastPartBytes;
+  const uint32_t turn_bytes = has_turn && budget_bytes > kLeastPartBytes ? kLeastPartBytes : 0;
+  const uint32_t most_bytes = std::max(budget_bytes / 2, turn_bytes);
+  if (most_bytes < kLeastRunBytes) return {};
+  const uint32_t usual_bytes = std::min({std::max(budget_bytes / 4, kLeastPartBytes), all_bytes, most_bytes});
+  const bool is_whole = recipient.waiting().any_whole && (waited == 0 || !has_turn);
+  return {is_whole ? 0 : usual_bytes, usual_bytes};
 }
 
 // Begins those that wait, by priority, as long as what is under way does not fill this snapshot. The later a
@@ -114,7 +122,7 @@ void SnapshotBuilder::write_piece_parts(ReplicaList& recipient, const SnapshotHe
 void SnapshotBuilder::fill_with_pieces(ReplicaList& recipient, size_t room_bytes) {
   const size_t end = used_bytes_ + room_bytes;
   for (LongSend& send : recipient.longs().sends()) {
-    if (end - used_bytes_ < kMostRunHeadBytes + kPieceBytes) return;
+    if (end - used_bytes_ < kLeastRunBytes) return;
     const auto most = static_cast<uint32_t>((end - used_bytes_ - kMostRunHeadBytes) / kPieceBytes);
     const PieceRun run = send.next(most);
     if (run.count != 0) write_run(recipient, send, run);

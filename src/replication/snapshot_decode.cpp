@@ -86,7 +86,8 @@ SnapshotRefusal SnapshotApplier::decode(std::span<const uint8_t> body, SnapshotH
   each_full(header->server_tick, [&](const Pending& entry, Tick tick) {
     const uint32_t index = find_known(entry.network_id);
     const Known* known = index == kNotKnown ? nullptr : &known_[index];
-    new_objects += known == nullptr || known->slot == kNoSlot ? 1 : 0;
+    const bool is_gone = known != nullptr && is_before_removal(*known, tick);  // it changes nothing (D-29)
+    new_objects += (known == nullptr || known->slot == kNoSlot) && !is_gone ? 1 : 0;
     revived += revived_by(entry, known, tick);
   });
   // Leaving objects make way for new ones; see spawn().
@@ -129,7 +130,7 @@ SnapshotRefusal SnapshotApplier::check_tick(Tick tick) const {
   if (tick == 0) return SnapshotRefusal::kTick;
   if (newest_tick_ == 0) {
     const int32_t since = session_tick_ ? base::tick_distance(tick, *session_tick_) : 0;
-    return since < -kMaxTickJump || since > kMaxTickJump ? SnapshotRefusal::kTick : SnapshotRefusal::kNone;
+    return since < 0 || since > kMaxTickJump ? SnapshotRefusal::kTick : SnapshotRefusal::kNone;
   }
   const int32_t behind = base::tick_distance(newest_tick_, tick);
   const bool is_forgotten = forgotten_tick_ != 0 && !base::tick_after(tick, forgotten_tick_);

@@ -134,8 +134,7 @@ void SnapshotBuilder::make_units(const ReplicaList& recipient, uint32_t part_bit
       unit.has_predicted = unit.has_predicted || candidate.is_predicted;
       priority = std::max(priority, candidate.priority);
     }
-    const bool fits =
-        unit.bits + kMostAloneBits <= part_bits && (!unit.has_predicted || unit.bits <= part_bits / 2);
+    const bool fits = unit.fits(part_bits);
     stats_.groups_cut += fits ? 0 : 1;
     for (const uint64_t at : group) {
       Candidate& candidate = candidates_[static_cast<uint32_t>(at)];

@@ -98,6 +98,7 @@ void StateReceiver::note_progress(const replication::SnapshotHeader& header) {
   joining_.count = {header.join_objects, header.join_missing};
   if (joining_.loaded || header.join_missing != 0) return;
   joining_.loaded = true;
+  applier_->end_join();
   listener_.on_loaded();
 }
 

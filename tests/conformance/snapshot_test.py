@@ -187,7 +187,7 @@ class Refusals(unittest.TestCase):
         self.check_parts(client, part(1), part(0))
         self.check_parts(lambda: client(part(1000)), part(1000 + (1 << 24)), part(1001 + (1 << 24)))
         self.check_parts(lambda: client(part((1 << 32) - 5)), part((1 << 24) - 5), part((1 << 24) - 4))
-        for since in (1 << 24, -1 << 24):
+        for since in (1 << 24, 0):
             began = lambda: client(session_tick=(1 << 31) - since)
             self.check_parts(began, part(1 << 31), part((1 << 31) + (1 if since > 0 else -1)))
         for bit in range(3):
@@ -419,6 +419,16 @@ class PlacedObjects(unittest.TestCase):
         world.on_acked(carried)
         with self.assertRaises(Malformed):
             world.read(lamp(200, slot=1, network_id=3))
+
+    def test_one_that_left_stays_without_what_was_under_way(self):
+        """D-52: late entries are of the stay that ended, and a new one begins from the placed state."""
+        world = self.world()
+        world.on_part(part(101, block(SCHEMA, REMOVED, [removed(1, left=1)])), 0)
+        self.assertEqual(world.newest(2), (None, [0, 3]))
+        world.on_part(part(100, self.entry([1, 3], [0, 3])), 1)
+        self.assertEqual(world.newest(2), (None, [0, 3]))
+        world.on_part(part(102, self.entry([1, 5], [0, 3])), 2)
+        self.assertEqual(world.newest(2), (102, [1, 5]))
 
 
 class Pieces(unittest.TestCase):

@@ -259,6 +259,41 @@ TEST_F(Placed, the_first_frame_has_what_is_no_longer_as_it_was_placed) {
   EXPECT_EQ(next_frame(client()), Lines{}) << "and the second has none of it";
 }
 
+/// With a view of a second ago.
+class PlacedLongAgo : public Placed {
+ protected:
+  PlacedLongAgo()
+      : Placed({.max_objects = 100,
+                .adjust = [](lattice_world_config* config) { config->interpolation_delay_ms = 1000; }}) {}
+};
+
+// What changed before a client joined is where it is, and does not go there now.
+TEST_F(PlacedLongAgo, who_joins_sees_nothing_move_that_moved_before) {
+  place(20);
+  run_server(0.1);
+  move(7, 500);
+  run_server(1.0);
+  ASSERT_TRUE(play.connect({}));
+  const auto is_loaded = [this] {
+    lattice_conn_info info;
+    lattice_conn_info_init(&info);
+    EXPECT_EQ(lattice_conn_get_info(play.pair.client.conn, &info), LATTICE_OK);
+    return info.is_loaded != 0;
+  };
+  for (int i = 0; i < 200 && !is_loaded(); ++i) play.run(0.005);
+  ASSERT_TRUE(is_loaded());
+  for (int i = 0; i < 300; ++i) {
+    EXPECT_EQ(seen(7), 500) << i;
+    EXPECT_EQ(seen(8), place_of(8).x);
+    play.run(0.005);
+  }
+  move(8, 300);  // it is seen to move where it moves now, and a second later
+  play.run(0.5);
+  EXPECT_EQ(seen(8), place_of(8).x);
+  play.run(1.0);
+  EXPECT_EQ(seen(8), 300);
+}
+
 // Neither before it runs, nor before it has a session, does a world know of changes.
 TEST_F(Placed, a_first_frame_without_objects_is_empty) {
   place(3);

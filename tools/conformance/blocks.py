@@ -77,7 +77,8 @@ def _read_header(bits, world):
     if world.tick:
         require(ahead(tick, world.tick) <= LARGEST_LEAP_TICKS, f"tick {tick} is too far ahead (D-18)")
     elif world.session_tick is not None:
-        require(abs(ahead(tick, world.session_tick)) <= LARGEST_LEAP_TICKS, f"the first tick {tick} is far off (D-18)")
+        since = ahead(tick, world.session_tick)
+        require(0 <= since <= LARGEST_LEAP_TICKS, f"the first tick {tick} is far off (D-18)")
     require(flags & ~(HAS_INPUT | CONFIRMS_OWN | KEEP | UNCHANGED | PROGRESS) == 0, f"flags {flags:#x} (D-18)")
     require(flags == PROGRESS or not flags & PROGRESS, "progress with another flag (D-48)")
     part = Part(tick, flags)

@@ -255,6 +255,9 @@ class Snapshots:
                                             Object(entry.slot, entry.network_id))
         if thing.is_there and thing.shown is not None and ahead(entry.tick, thing.shown) <= 0:
             return thing  # D-28: another stay has begun
+        if thing.is_there and thing.placed is not None and entry.left:
+            thing.removed_tick = entry.tick  # it stays; a state of it in pieces is over (D-52)
+            return thing
         if thing.is_there or not thing.rpc_counts:
             thing.rpc_counts.append(entry.rpc_count)
         self.promise(thing.rpc_counts[-1] == entry.rpc_count, "another rpc_count in the same removal (D-35)")

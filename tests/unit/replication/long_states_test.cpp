@@ -33,7 +33,18 @@ void write_text(Tome& tome, size_t length, uint64_t seed) {
 
 /// One client of one authority. Parts and verdicts wait until a test lets them through.
 struct Pair {
-  explicit Pair(SnapshotBuilder::Config config = {}) : authority(types, config), client(types) {
+  /// Both sides place `placed` tomes: slot i, network_id i + 1.
+  explicit Pair(SnapshotBuilder::Config config = {}, uint32_t placed = 0)
+      : authority(types, config), recipient({.peer_id = 3, .placed_count = placed}), client(types) {
+    for (uint32_t slot = 0; slot < placed; ++slot) {
+      authority.table.spawn(types.tome(), 0, LATTICE_AUTHORITY_SERVER, 0, 0);
+      authority.store.place(slot, types.tome(), placed_words.data());
+      ObjectInfo info;
+      info.network_id = slot + 1;
+      info.type = &types.tome();
+      client.applier.place(info, slot, placed_words.data(), authority.tick - 1);
+    }
+    if (placed != 0) authority.table.keep_slots();
     authority.recipients.push_back(&recipient);
   }
   struct Sent {
@@ -69,8 +80,9 @@ struct Pair {
   }
 
   Types types;
+  std::vector<Word> placed_words = std::vector<Word>(types.tome().word_count);
   Authority authority;
-  ReplicaList recipient{ReplicaList::Config{.peer_id = 3}};
+  ReplicaList recipient;
   Client client;
 };
 
@@ -328,6 +340,73 @@ TEST(LongStates, a_short_state_of_a_new_stay_ends_the_pieces_of_the_old_one) {
   for (size_t i = 1; i < first.size(); ++i) pair.deliver(first[i]);
   EXPECT_TRUE(pair.same(slot));
   EXPECT_EQ(pair.client.mirror.size(), 1u);
+}
+
+// It has no other removal (D-52). Eight of them would shut out every other state in pieces for good.
+TEST(LongStates, a_placed_object_that_left_with_a_state_under_way_takes_no_place) {
+  Pair pair({}, kMaxLongStates + 1);
+  for (uint32_t slot = 0; slot < kMaxLongStates; ++slot) {
+    write_text(pair.authority.state<Tome>(slot), 5000, slot);
+    pair.authority.record();
+    pair.recipient.enter(slot, slot + 1);
+    const std::vector<Pair::Sent> parts = pair.send(400);
+    ASSERT_NE(pair.recipient.longs().size(), 0u);
+    for (const Pair::Sent& part : parts) pair.deliver(part);
+    pair.recipient.leave(slot, slot + 1);
+  }
+  const uint32_t other = pair.authority.spawn(pair.types.tome());
+  write_text(pair.authority.state<Tome>(other), 5000, 99);
+  EXPECT_LT(pair.settle(), 10u);
+  EXPECT_TRUE(pair.same(other));
+  EXPECT_EQ(pair.recipient.pending_removals(), 0u);
+  EXPECT_EQ(pair.client.mirror.size(), kMaxLongStates + 2) << "the others stayed as they were";
+  for (uint32_t slot = 0; slot < kMaxLongStates; ++slot) pair.recipient.enter(slot, slot + 1);
+  pair.settle();
+  for (uint32_t slot = 0; slot < kMaxLongStates; ++slot) EXPECT_TRUE(pair.same(slot)) << slot;
+}
+
+// Its pieces come late, or the removal does, or it is back before the client heard of it.
+TEST(LongStates, a_placed_object_that_comes_and_goes_with_states_under_way_arrives) {
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    base::Random random(seed);
+    constexpr uint32_t kCount = kMaxLongStates + 4;
+    Pair pair({}, kCount);
+    std::deque<Pair::Sent> flying;
+    const auto step = [&](uint32_t budget, double loss) {
+      for (const Pair::Sent& part : pair.send(budget)) flying.push_back(part);
+      while (flying.size() > 6) {
+        const size_t which = random.next_below(4);
+        const Pair::Sent part = flying[which];
+        flying.erase(flying.begin() + static_cast<std::ptrdiff_t>(which));
+        if (random.chance(loss)) {
+          pair.lose(part);
+        } else {
+          pair.deliver(part);
+        }
+      }
+    };
+    for (int i = 0; i < 400; ++i) {
+      const auto slot = static_cast<uint32_t>(random.next_below(kCount));
+      if (random.chance(0.1))
+        write_text(pair.authority.state<Tome>(slot), random.next_below(9000),
+                   seed + static_cast<uint64_t>(i));
+      pair.authority.record();
+      if (!pair.recipient.in_set(slot) && pair.authority.store.version(slot) > 1) {
+        pair.recipient.enter(slot, slot + 1);
+      } else if (pair.recipient.in_set(slot) && random.chance(0.3)) {
+        pair.recipient.leave(slot, slot + 1);
+      }
+      step(600, 0.1);
+      ASSERT_FALSE(HasFailure());
+    }
+    for (uint32_t slot = 0; slot < kCount; ++slot) {
+      if (pair.authority.store.version(slot) > 1) pair.recipient.enter(slot, slot + 1);
+    }
+    for (int i = 0; i < 600; ++i) step(600, 0.0);
+    for (uint32_t slot = 0; slot < kCount; ++slot) EXPECT_TRUE(pair.same(slot)) << slot;
+    EXPECT_EQ(pair.recipient.longs().size(), 0u);
+  }
 }
 
 TEST(LongStates, many_objects_take_turns_in_the_places) {

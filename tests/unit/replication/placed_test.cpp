@@ -300,10 +300,10 @@ TEST_F(PlacedTest, a_part_mixes_placed_states_and_others) {
 // Its tombstone is gone, and with it the type that the rest of the program knows it to have.
 TEST_F(PlacedTest, the_first_part_is_of_a_tick_near_the_start_of_the_session) {
   constexpr Tick kJump = kMaxTickJump;
-  for (const Tick good : {kJoined + kJump, kJoined - kJump}) {
+  for (const Tick good : {kJoined + kJump, kJoined}) {
     Peer peer(*this);
     peer.client.applier.begin(kJoined);
-    for (const Tick wrong : {kJoined + kJump + 1, kJoined - kJump - 1, kJoined + (1u << 31)}) {
+    for (const Tick wrong : {kJoined + kJump + 1, kJoined - 1, kJoined + (1u << 31)}) {
       EXPECT_EQ(peer.client.apply(Forger(wrong).done()), SnapshotApplier::Result::kRefused) << wrong;
       EXPECT_EQ(peer.client.applier.refusal(), SnapshotRefusal::kTick);
     }

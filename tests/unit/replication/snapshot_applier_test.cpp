@@ -597,6 +597,13 @@ TEST_F(SnapshotApplierTest, a_named_removal_before_the_spawn_arrives_wins_over_i
   EXPECT_EQ(client.mirror.size(), 0u);
 }
 
+TEST_F(SnapshotApplierTest, a_late_full_entry_of_what_is_gone_needs_no_room) {
+  apply(Forger(100).lamp(11, 1, 1).lamp(12, 2, 2).lamp(13, 3, 3).lamp(14, 4, 4));
+  apply(Forger(103).removed(20, 10));
+  EXPECT_EQ(apply(Forger(102).lamp(20, 10, 5)), Result::kApplied) << "it changes nothing (D-29)";
+  EXPECT_EQ(client.mirror.size(), 4u);
+}
+
 TEST_F(SnapshotApplierTest, a_removal_of_an_unknown_slot_is_ignored) {
   EXPECT_EQ(refusal_of(Forger(110).removed(11)), SnapshotRefusal::kNone);
   EXPECT_EQ(apply(Forger(112).lamp(11, 5, 3)), Result::kApplied);

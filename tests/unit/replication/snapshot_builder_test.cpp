@@ -324,6 +324,53 @@ TEST(SnapshotBudget, starves_nobody) {
   EXPECT_GT(authority.builder.stats().postponed, 0u);
 }
 
+// It waited for its turn once. With rules each object has a turn of its own.
+TEST(SnapshotBudget, what_was_lost_does_not_wait_for_its_turn_again) {
+  Types types;
+  Authority authority(types);
+  ReplicaList recipient({.peer_id = 3});
+  authority.recipients.push_back(&recipient);
+  struct Apart final : SendRules {
+    void terms(uint32_t, bool, SendTerms*) const override {}
+    bool common_terms(SendTerms*) const override { return false; }
+    bool slows() const override { return false; }
+    void add_members(uint32_t, std::vector<uint32_t>*) const override {}
+    uint32_t groups_version() const override { return 0; }
+  } rules;
+  std::vector<uint32_t> slots;
+  for (int i = 0; i < 3000; ++i) slots.push_back(authority.spawn(types.lamp()));
+  std::vector<uint32_t> lost;
+  const auto send = [&](bool loses) {
+    for (const uint32_t slot : slots) {
+      Lamp& lamp = authority.state<Lamp>(slot);
+      lamp.level = static_cast<uint8_t>(1 + lamp.level % 15);
+    }
+    authority.record();
+    authority.builder.begin_send(authority.tick);
+    for (const SnapshotPart& part : authority.builder.build(recipient, {}, 60, &rules)) {
+      recipient.on_receipt(part.receipt, !loses);
+    }
+    if (loses) {
+      for (const uint32_t slot : slots) {
+        if (recipient.find(slot, authority.store)->sent_tick == authority.tick) lost.push_back(slot);
+      }
+    }
+    ++authority.tick;
+  };
+  for (int i = 0; i < 600; ++i) send(false);
+  send(true);
+  const Tick lost_tick = authority.tick - 1;
+  ASSERT_GT(lost.size(), 5u);
+  const auto come = [&] {
+    return std::ranges::all_of(lost, [&](uint32_t slot) {
+      return base::tick_after(recipient.find(slot, authority.store)->sent_tick, lost_tick);
+    });
+  };
+  int snapshots = 0;
+  for (; !come() && snapshots < 300; ++snapshots) send(false);
+  EXPECT_LE(snapshots, 3);
+}
+
 // A removal costs budget like a state, and does not go before all states.
 TEST(SnapshotBudget, removals_do_not_starve_states) {
   Types types;

@@ -297,7 +297,6 @@ TEST_F(PlacedTest, a_part_mixes_placed_states_and_others) {
   expect_equal(peer);
 }
 
-// Its tombstone is gone, and with it the type that the rest of the program knows it to have.
 TEST_F(PlacedTest, the_first_part_is_of_a_tick_near_the_start_of_the_session) {
   constexpr Tick kJump = kMaxTickJump;
   for (const Tick good : {kJoined + kJump, kJoined}) {
@@ -312,6 +311,7 @@ TEST_F(PlacedTest, the_first_part_is_of_a_tick_near_the_start_of_the_session) {
   }
 }
 
+// Its tombstone is gone, and with it the type that the rest of the program knows it to have.
 TEST(PlacedObject, does_not_come_back_once_destroyed) {
   using Result = SnapshotApplier::Result;
   Types types;

@@ -53,6 +53,9 @@ struct Pair {
   };
   std::vector<Sent> send(uint32_t budget_bytes = 0) {
     authority.record();
+    return send_recorded(budget_bytes);
+  }
+  std::vector<Sent> send_recorded(uint32_t budget_bytes) {
     std::vector<Sent> sent;
     for (const SnapshotPart& part : authority.send(recipient, budget_bytes)) {
       sent.push_back({test::copy(part.bytes), part.receipt});
@@ -349,7 +352,7 @@ TEST(LongStates, a_placed_object_that_left_with_a_state_under_way_takes_no_place
     write_text(pair.authority.state<Tome>(slot), 5000, slot);
     pair.authority.record();
     pair.recipient.enter(slot, slot + 1);
-    const std::vector<Pair::Sent> parts = pair.send(400);
+    const std::vector<Pair::Sent> parts = pair.send_recorded(400);
     ASSERT_NE(pair.recipient.longs().size(), 0u);
     for (const Pair::Sent& part : parts) pair.deliver(part);
     pair.recipient.leave(slot, slot + 1);
@@ -374,7 +377,7 @@ TEST(LongStates, a_placed_object_that_comes_and_goes_with_states_under_way_arriv
     Pair pair({}, kCount);
     std::deque<Pair::Sent> flying;
     const auto step = [&](uint32_t budget, double loss) {
-      for (const Pair::Sent& part : pair.send(budget)) flying.push_back(part);
+      for (const Pair::Sent& part : pair.send_recorded(budget)) flying.push_back(part);
       while (flying.size() > 6) {
         const size_t which = random.next_below(4);
         const Pair::Sent part = flying[which];
@@ -403,7 +406,10 @@ TEST(LongStates, a_placed_object_that_comes_and_goes_with_states_under_way_arriv
     for (uint32_t slot = 0; slot < kCount; ++slot) {
       if (pair.authority.store.version(slot) > 1) pair.recipient.enter(slot, slot + 1);
     }
-    for (int i = 0; i < 600; ++i) step(600, 0.0);
+    for (int i = 0; i < 600; ++i) {
+      pair.authority.record();
+      step(600, 0.0);
+    }
     for (uint32_t slot = 0; slot < kCount; ++slot) EXPECT_TRUE(pair.same(slot)) << slot;
     EXPECT_EQ(pair.recipient.longs().size(), 0u);
   }

@@ -252,10 +252,10 @@ class ReplicaList {
   /// What the last snapshot had no room for.
   struct LeftOut {
     float priority = 0;      // of the first state; 0: none was left out
-    bool any_whole = false;  // something fits a snapshot without pieces, and did not fit that one
+    bool any_whole = false;  // something of it fits no snapshot beside pieces, but one without
   };
-  const LeftOut& waiting() const { return waiting_; }
-  void note_waiting(const LeftOut& waiting) { waiting_ = waiting; }
+  const LeftOut& left_out() const { return left_out_; }
+  void note_left_out(const LeftOut& left_out) { left_out_ = left_out; }
   /// Snapshots in a row in which pieces waited and found no room.
   uint32_t without_pieces() const { return without_pieces_; }
   void count_pieces(bool any_sent) { without_pieces_ = any_sent ? 0 : without_pieces_ + 1; }
@@ -366,7 +366,7 @@ class ReplicaList {
   uint32_t owed_at_join_ = 0;    // beside removals
   uint32_t joined_objects_ = 0;  // objects that owe() marked, and those of join_without()
   double estimate_scale_ = 1.0;
-  LeftOut waiting_;
+  LeftOut left_out_;
   uint32_t own_first_ = 0;
   uint32_t without_pieces_ = 0;
   bool takes_turns_ = false;

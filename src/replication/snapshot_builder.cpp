@@ -86,8 +86,7 @@ std::span<const SnapshotPart> SnapshotBuilder::build_prepared(ReplicaList& recip
   // What is longer than the budget fits no snapshot as it is. Beside groups in turn it waits: its turn comes
   // without them.
   const bool may_cut = left_bytes != 0 && steps_.reserved_bytes() == 0 && may_send_pieces(budget_bytes);
-  const PieceBounds bounds =
-      may_cut ? PieceBounds{left_bytes, whole_bytes} : PieceBounds{UINT32_MAX, UINT32_MAX};
+  const PieceBounds bounds = may_cut ? PieceBounds{left_bytes, whole_bytes} : PieceBounds();
   const size_t passed_over = admit(recipient, left_bytes, bounds);
   begin_longs(recipient, budget_bytes);
   unchanged_ = too_late + passed_over + held_back_ == 0 && candidates_.empty() && recipient.steps().empty() &&
@@ -96,9 +95,10 @@ std::span<const SnapshotPart> SnapshotBuilder::build_prepared(ReplicaList& recip
   recipient.tell_unchanged(unchanged_);
   const auto counting = is_free ? BlockPlan::Counting::kRoughly : BlockPlan::Counting::kExactly;
   const bool all = passed_over == 0 && plan_.plan(candidates_, table_, max_parts, counting);
-  recipient.note_waiting({});
+  recipient.note_left_out({});
   if (!all || (left_bytes != 0 && plan_.bytes() > left_bytes && !candidates_.empty())) {
-    choose(recipient, {left_bytes, whole_bytes, whole_bytes - share.usual_bytes}, max_parts);
+    const uint32_t usual_bytes = whole_bytes - std::min(whole_bytes, share.usual_bytes);
+    choose(recipient, {left_bytes, whole_bytes, usual_bytes}, max_parts);
   }
   if (!plan_.order().empty()) {
     const size_t bytes = plan_.bytes() - plan_.parts().size() * kSnapshotHeaderBytes;

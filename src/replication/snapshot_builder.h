@@ -150,23 +150,24 @@ class SnapshotBuilder {
     uint32_t bytes = 0;
     bool has_own = false;
   };
-  /// What leaves together where a budget has to choose.
   /// Bytes of a snapshot that the other entries leave to pieces.
   struct PieceShare {
     uint32_t bytes = 0;
     uint32_t usual_bytes = 0;  // if nothing waited for a snapshot without pieces
   };
-  /// What is longer goes in pieces: objects without a group, and others.
+  /// An entry that is longer goes in pieces.
   struct PieceBounds {
-    uint32_t alone_bytes = UINT32_MAX;
-    uint32_t in_group_bytes = UINT32_MAX;
+    uint32_t alone_bytes = UINT32_MAX;     // of an object without a group
+    uint32_t in_group_bytes = UINT32_MAX;  // of one in a group
   };
-  /// What choose() may fill; in a snapshot without pieces; in a usual one beside pieces.
+  /// What the entries that choose() takes may fill.
   struct Room {
-    uint32_t bytes = 0;
-    uint32_t whole_bytes = 0;
-    uint32_t usual_bytes = 0;
+    uint32_t bytes = 0;        // of this snapshot; 0: only the number of parts bounds them
+    uint32_t whole_bytes = 0;  // of one without pieces
+    uint32_t usual_bytes = 0;  // of one beside pieces
   };
+
+  /// What leaves together where a budget has to choose.
   struct Unit {
     uint32_t lead = 0;  // its first candidate
     uint32_t bits = 0;  // about
@@ -229,7 +230,7 @@ class SnapshotBuilder {
                 Candidate* candidate);
   uint32_t alone_bits(const Candidate& candidate) const;
   void choose(ReplicaList& recipient, const Room& room, uint32_t max_parts);
-  float first_waiting() const;
+  float first_left_out() const;
   bool fits(const Candidate& candidate, uint32_t part_bits) const;
   bool sort_by_priority(const ReplicaList& recipient, uint32_t part_bits, uint32_t whole_bits);
   void decide_firsts(ReplicaList& recipient, uint32_t budget_bits, uint32_t max_parts, bool may_turn);

@@ -54,7 +54,7 @@ void SnapshotBuilder::choose(ReplicaList& recipient, const Room& room, uint32_t 
   };
   const bool any_whole =
       any_held || (room.usual_bytes != room.whole_bytes && std::ranges::any_of(ranks_, needs_whole));
-  recipient.note_waiting({first_waiting(), any_whole});
+  recipient.note_left_out({first_left_out(), any_whole});
 }
 
 // Whether a candidate, or its unit, fits a snapshot with so much room in its longest part.
@@ -65,7 +65,7 @@ bool SnapshotBuilder::fits(const Candidate& candidate, uint32_t part_bits) const
 }
 
 // The priority of the first state that was not chosen.
-float SnapshotBuilder::first_waiting() const {
+float SnapshotBuilder::first_left_out() const {
   const auto at = std::find_if(ranks_.begin(), ranks_.end(), [this](uint64_t rank) {
     const Candidate& candidate = candidates_[place_of(rank)];
     return !candidate.chosen && candidate.kind != EntryKind::kRemoved;

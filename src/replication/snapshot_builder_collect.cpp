@@ -325,7 +325,7 @@ inline void SnapshotBuilder::collect_state(ReplicaList& recipient, uint32_t slot
                                               : info.spawn_tick;
   // Beyond that, all gain equally, and what waited for its turn would wait as long again: it is next.
   if (replica.regains && staleness(tick_, since, config_.send_interval_ticks) == kMostStaleness) {
-    replica.accumulator = std::max(replica.accumulator, recipient.waiting().priority);
+    replica.accumulator = std::max(replica.accumulator, recipient.left_out().priority);
   }
   replica.regains = false;
   const float urgency = change_priority(replica, slot, is_own, since_ack);

@@ -43,7 +43,7 @@ SnapshotBuilder::PieceShare SnapshotBuilder::piece_share(const ReplicaList& reci
   const uint32_t most_bytes = std::max(budget_bytes / 2, turn_bytes);
   if (most_bytes < kLeastRunBytes) return {};
   const uint32_t usual_bytes = std::min({std::max(budget_bytes / 4, kLeastPartBytes), all_bytes, most_bytes});
-  const bool is_whole = recipient.waiting().any_whole && (waited == 0 || !has_turn);
+  const bool is_whole = recipient.left_out().any_whole && (waited == 0 || !has_turn);
   return {is_whole ? 0 : usual_bytes, usual_bytes};
 }
 

@@ -532,6 +532,21 @@ TEST(TransferRefusals, HaveNames) {
   }
 }
 
+/// Takes one number of a's.
+void offer_and_cancel(Side& a, Side& b) {
+  TransferId id;
+  ASSERT_EQ(a.transfers.start(kPeer, 1, nullptr, {}, &id), TransferResult::kOk);
+  ASSERT_EQ(b.transfers.on_control(kPeer, a.control.front()), Refusal::kNone);
+  ASSERT_EQ(a.transfers.cancel(kPeer, id), TransferResult::kOk);
+  ASSERT_EQ(b.transfers.on_control(kPeer, a.control.back()), Refusal::kNone);
+  a.control.clear();
+  b.control.clear();
+  b.app.offers.clear();
+  b.app.labels.clear();
+  b.app.ended.clear();
+  a.transfers.update();
+}
+
 TEST(TransferNumbers, AnOpenTransferKeepsItsNumber) {
   Side a, b;
   b.app.accepts = false;
@@ -540,15 +555,7 @@ TEST(TransferNumbers, AnOpenTransferKeepsItsNumber) {
   const Bytes offer = a.control.front();
   ASSERT_EQ(b.transfers.on_control(kPeer, offer), Refusal::kNone);
   a.control.clear();
-  for (int i = 0; i < 65'535; ++i) {
-    TransferId id;
-    ASSERT_EQ(a.transfers.start(kPeer, 1, nullptr, {}, &id), TransferResult::kOk);
-    ASSERT_EQ(b.transfers.on_control(kPeer, a.control.front()), Refusal::kNone);
-    ASSERT_EQ(a.transfers.cancel(kPeer, id), TransferResult::kOk);
-    ASSERT_EQ(b.transfers.on_control(kPeer, a.control.back()), Refusal::kNone);
-    a.control.clear();
-    a.transfers.update();
-  }
+  for (int i = 0; i < 65'535; ++i) ASSERT_NO_FATAL_FAILURE(offer_and_cancel(a, b));
   TransferId id;
   EXPECT_EQ(a.transfers.start(kPeer, 1, nullptr, {}, &id), TransferResult::kTooMany);
   EXPECT_TRUE(a.control.empty());
@@ -563,20 +570,7 @@ TEST(TransferNumbers, AnOpenTransferKeepsItsNumber) {
 
 TEST(TransferNumbers, WrapAround) {
   Side a, b;
-  Bytes body;
-  for (int i = 0; i < 70'000; ++i) {
-    TransferId id;
-    ASSERT_EQ(a.transfers.start(kPeer, 1, nullptr, {}, &id), TransferResult::kOk);
-    ASSERT_EQ(b.transfers.on_control(kPeer, a.control.front()), Refusal::kNone);
-    ASSERT_EQ(a.transfers.cancel(kPeer, id), TransferResult::kOk);
-    ASSERT_EQ(b.transfers.on_control(kPeer, a.control.back()), Refusal::kNone);
-    a.control.clear();
-    b.control.clear();
-    b.app.offers.clear();
-    b.app.labels.clear();
-    b.app.ended.clear();
-    a.transfers.update();
-  }
+  for (int i = 0; i < 70'000; ++i) ASSERT_NO_FATAL_FAILURE(offer_and_cancel(a, b));
 }
 
 }  // namespace

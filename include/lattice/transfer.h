@@ -86,8 +86,8 @@ LATTICE_API lattice_result lattice_set_transfer_callbacks(lattice_world* world,
 /// `label` may be NULL when `label_bytes` is 0.
 ///
 /// LATTICE_ERROR_INVALID_ARGUMENT when `data` is NULL and no read callback is set yet; LATTICE_ERROR_LIMIT
-/// for 0 bytes, above max_transfer_bytes, for a longer label and for a ninth transfer;
-/// LATTICE_ERROR_WOULD_BLOCK when the control channel is full.
+/// for 0 bytes, above max_transfer_bytes, for a longer label, for a ninth transfer, and where the one that was
+/// started 65,536 transfers before is still open; LATTICE_ERROR_WOULD_BLOCK when the control channel is full.
 ///
 ///     lattice_transfer transfer;
 ///     lattice_transfer_start(conn, map, map_bytes, "map", 3, &transfer);
